@@ -1,0 +1,33 @@
+"""dtnn: the classroom and the lab for distributed deep learning.
+
+The table of contents.  Everything is imported on first use, so `import dtnn` is quick, starts no MPI and
+works where there is none.
+"""
+
+import importlib
+
+__version__ = "0.1.0"
+
+ROOMS = ("cluster", "comm", "data", "history", "kernels", "machine", "model", "nn", "optim", "parallel", "plots", "records", "scaling", "training", "zoo")
+NAMES = {
+    "Model": "model",
+    "load": "model",
+    "Cluster": "cluster",
+    "Run": "cluster",
+    "Stop": "training",
+    "History": "history",
+}
+
+__all__ = [*NAMES, *ROOMS]
+
+
+def __getattr__(name):
+    if name in NAMES:
+        return getattr(importlib.import_module(f".{NAMES[name]}", __name__), name)
+    if name in ROOMS:
+        return importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"dtnn has no {name!r}; it has {', '.join(sorted(__all__))}")
+
+
+def __dir__():
+    return sorted(__all__)

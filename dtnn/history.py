@@ -1,0 +1,52 @@
+"""How a training went, epoch by epoch, in Keras's words."""
+
+from .records import Epoch, Finish, Recorder
+
+
+class History:
+    """The epochs of a run: what `Model.fit` returns.
+
+    Parameters
+    ----------
+    records : iterable of records
+        What the run told; the epochs among them make the history.
+
+    Attributes
+    ----------
+    epoch : list of int
+        The epochs, counted from 1.
+    history : dict of str to list
+        One value an epoch of each metric (``loss``, ``accuracy``, ``val_loss`` ...), of ``lr``, ``seconds`` and ``samples``.
+    records : Recorder
+        All the records, for `dtnn.plots`.
+
+    Examples
+    --------
+    >>> history = History([Epoch(epoch=1, step=125, samples=4000, seconds=2.0, lr=0.1, metrics={"loss": 0.5}, time=0.0)])
+    >>> history.history["loss"]
+    [0.5]
+    """
+
+    def __init__(self, records):
+        self.records = Recorder(records)
+        epochs = self.records.of(Epoch)
+        self.epoch = [record.epoch for record in epochs]
+        names = list(dict.fromkeys(name for record in epochs for name in record.metrics))
+        self.history = {name: [record.metrics.get(name) for record in epochs] for name in names}
+        for name in ("lr", "seconds", "samples"):
+            self.history[name] = [getattr(record, name) for record in epochs]
+
+    @property
+    def reason(self):
+        """Why the training ended: "done", "stopped", "interrupted", "failed", or None while it goes on."""
+        last = self.records.last(Finish)
+        return last.reason if last else None
+
+    def __len__(self):
+        return len(self.epoch)
+
+    def __repr__(self):
+        if not self.epoch:
+            return "History(no epoch finished yet)"
+        last = ", ".join(f"{name}={values[-1]:.4g}" for name, values in self.history.items() if values[-1] is not None)
+        return f"History({len(self)} epochs; last: {last})"

@@ -1,0 +1,98 @@
+"""The machine under a run: its cores, its thread pools, and how to describe it in a results file."""
+
+import contextlib
+import os
+import platform
+from importlib import metadata
+
+PACKAGES = ("numpy", "numba", "mpi4py", "ipyparallel")
+
+
+def cores():
+    """Cores this process may use, as far as the system says (a batch system or container may allow fewer than exist)."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def threads_per_rank(ranks):
+    """Threads each of `ranks` ranks of this host should use: all cores are used, none twice.
+
+    >>> threads_per_rank(10**6)
+    1
+    """
+    return max(1, cores() // ranks)
+
+
+@contextlib.contextmanager
+def threads(count):
+    """Within the `with`, BLAS (in this process) and Numba (in this thread) use `count` threads.
+
+    Numba's setting belongs to a thread, and a new thread starts at the maximum, so every rank that is a
+    thread enters this by itself.
+
+    Parameters
+    ----------
+    count : int
+        At least 1; more than Numba's own maximum (``NUMBA_NUM_THREADS``) counts as that maximum.
+
+    Examples
+    --------
+    >>> with threads(1):
+    ...     pass
+    """
+    import numba
+    from threadpoolctl import threadpool_limits
+
+    if count < 1:
+        raise ValueError(f"threads({count}): a thread count is at least 1")
+    before = numba.get_num_threads()
+    numba.set_num_threads(min(count, numba.config.NUMBA_NUM_THREADS))
+    try:
+        with threadpool_limits(count):
+            yield
+    finally:
+        numba.set_num_threads(before)
+
+
+def describe():
+    """What a results file should say of the machine, as plain values: host, CPU, cores, threads, versions.
+
+    Examples
+    --------
+    >>> sorted(describe())
+    ['blas', 'cores', 'cpu', 'host', 'numba_threads', 'pid', 'python', 'system', 'versions']
+    """
+    import numba
+    from threadpoolctl import threadpool_info
+
+    return {
+        "host": platform.node(),
+        "pid": os.getpid(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "cpu": _cpu_name(),
+        "cores": cores(),
+        "python": platform.python_version(),
+        "versions": {name: _version(name) for name in PACKAGES},
+        "blas": [
+            {"library": pool.get("internal_api"), "kernel": pool.get("architecture"), "threads": pool["num_threads"]}
+            for pool in threadpool_info()
+            if pool.get("user_api") == "blas"
+        ],
+        "numba_threads": numba.get_num_threads(),
+    }
+
+
+def _version(name):
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _cpu_name():
+    try:
+        with open("/proc/cpuinfo") as lines:
+            return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()

@@ -1,0 +1,174 @@
+"""What a run tells about itself: small frozen records, each one JSON object.
+
+Training yields them, clusters carry them, plots draw them; nobody needs anything else.  A record with a
+`rank` is told by that rank; one without is the same on all ranks, and rank 0 tells it.  Seconds are wall-clock
+seconds, `time` is the moment of the record (seconds since 1970, on the clock of the host that made it).
+"""
+
+import dataclasses
+import json
+import math
+from dataclasses import dataclass, field
+
+NAMES_OF_NUMBERS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A run begins: what is trained, on how many ranks, with which settings (plain values only)."""
+
+    time: float
+    ranks: int
+    settings: dict = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a rank works: `machine` is the description that `machine.describe` gives."""
+
+    rank: int
+    machine: dict = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What a rank is doing when there is nothing to see yet ("compiling conv_product, first time on this machine")."""
+
+    rank: int
+    time: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One update of the weights, counted from 1; `loss` is the mean over the `samples` of the global batch, before the update."""
+
+    step: int
+    epoch: int
+    loss: float
+    samples: int
+    lr: float
+    seconds: float
+    time: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """Where one rank's time went in the last `steps` steps, up to and with `step`.
+
+    `wait` is the time from this rank's arrival at the reduction to the last rank's arrival, `transfer` the rest
+    of the reduction; `samples` and `bytes` (handed to the reduction) are this rank's own.
+    """
+
+    rank: int
+    step: int
+    steps: int
+    samples: int
+    bytes: int
+    data: float
+    forward: float
+    backward: float
+    wait: float
+    transfer: float
+    update: float
+    seconds: float
+    time: float
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """One pass over the data, counted from 1: `metrics` such as loss, accuracy, val_loss, val_accuracy."""
+
+    epoch: int
+    step: int
+    samples: int
+    seconds: float
+    lr: float
+    metrics: dict
+    time: float
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """A run ends: `reason` is "done", "stopped", "interrupted" or "failed"."""
+
+    reason: str
+    time: float
+    text: str = ""
+
+
+TYPES = {cls.__name__.lower(): cls for cls in (Start, Place, Note, Step, Ledger, Epoch, Finish)}
+
+
+def to_dict(record):
+    """The record as plain values; numbers that JSON doesn't know become their names.
+
+    >>> to_dict(Note(rank=0, time=1.5, text="compiling"))
+    {'type': 'note', 'rank': 0, 'time': 1.5, 'text': 'compiling'}
+    """
+    return {"type": type(record).__name__.lower(), **_named(dataclasses.asdict(record))}
+
+
+def from_dict(values):
+    """The record that `to_dict` described; a `ValueError` says which type or field is not known.
+
+    >>> from_dict({"type": "note", "rank": 0, "time": 1.5, "text": "compiling"})
+    Note(rank=0, time=1.5, text='compiling')
+    """
+    values = dict(values)
+    kind = values.pop("type", None)
+    if kind not in TYPES:
+        raise ValueError(f"a record of type {kind!r} is not known; known are {', '.join(TYPES)}")
+    known = {f.name for f in dataclasses.fields(TYPES[kind])}
+    strange = values.keys() - known
+    if strange:
+        raise ValueError(f"a record of type {kind!r} has no field {sorted(strange)[0]!r}; was it saved by a newer dtnn?")
+    return TYPES[kind](**{name: _unnamed(value) for name, value in values.items()})
+
+
+class Recorder(list):
+    """A list of records that answers questions about them.
+
+    >>> kept = Recorder([Note(0, 1.0, "a"), Note(1, 2.0, "b")])
+    >>> kept.column(Note, "text")
+    ['a', 'b']
+    >>> kept.last(Note).text
+    'b'
+    """
+
+    def of(self, kind):
+        """All records of one type, in order."""
+        return [record for record in self if isinstance(record, kind)]
+
+    def column(self, kind, name):
+        """One field of all records of one type, in order."""
+        return [getattr(record, name) for record in self if isinstance(record, kind)]
+
+    def last(self, kind):
+        """The newest record of one type, or None."""
+        return next((record for record in reversed(self) if isinstance(record, kind)), None)
+
+    def to_json(self):
+        """All records as one JSON list."""
+        return json.dumps([to_dict(record) for record in self], allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text):
+        """The records that `to_json` wrote."""
+        return cls(from_dict(values) for values in json.loads(text))
+
+
+def _named(value):
+    if isinstance(value, dict):
+        return {key: _named(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_named(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return value
+
+
+def _unnamed(value):
+    if isinstance(value, dict):
+        return {key: _unnamed(item) for key, item in value.items()}
+    return NAMES_OF_NUMBERS.get(value, value) if isinstance(value, str) else value
