@@ -1,0 +1,72 @@
+"""A collective among ranks that are threads: all come, each does its share, all take the result."""
+
+from collections import defaultdict
+
+from .communicator import Mismatch
+
+
+class Meeting:
+    """A collective under way: what each rank asked for, its array, and what its work gave."""
+
+    def __init__(self, size):
+        self.asked, self.arrays, self.parts = [None] * size, [None] * size, [None] * size
+        self.done = 0
+
+    def is_full(self):
+        return None not in self.asked
+
+    def is_done(self):
+        return self.done == len(self.asked)
+
+    def mismatch(self):
+        """The error of ranks that ask for different things, or None."""
+        ranks = defaultdict(list)
+        for rank, asked in enumerate(self.asked):
+            ranks[asked].append(str(rank))
+        if len(ranks) == 1:
+            return None
+        said = "; ".join(f"rank{'s' * (len(who) > 1)} {', '.join(who)}: {asked}" for asked, who in ranks.items())
+        return Mismatch(f"ranks ask for different things at once: {said}. All ranks must make the same calls in the same order")
+
+    def __str__(self):
+        missing = [f"rank {rank}" for rank, asked in enumerate(self.asked) if asked is None]
+        asked = next(asked for asked in self.asked if asked)
+        return f"for {', '.join(missing) or 'the others'} to join in {asked}"
+
+
+class Meet:
+    """A rank's part in a collective: a request.
+
+    When all have come, each does its `work` with everybody's arrays; when all have worked, each does its `finish` with what
+    the work of each gave.
+    """
+
+    def __init__(self, room, rank, asked, elements, work, finish):
+        self.room, self.rank, self.work, self.finish = room, rank, work, finish
+        self.meeting = room.come(rank, asked, elements)
+        self.worked = self.ended = False
+
+    def Test(self):
+        self.room.check(self.rank)
+        if not self.worked and self.meeting.is_full():
+            self._work()
+        if self.worked and not self.ended and self.meeting.is_done():
+            self._end()
+        return self.ended
+
+    def Wait(self):
+        if not self.worked:
+            self.room.wait(self.rank, self.meeting.is_full, self.meeting)
+            self._work()
+        if not self.ended:
+            self.room.wait(self.rank, self.meeting.is_done, self.meeting)
+            self._end()
+
+    def _work(self):
+        self.worked = True
+        self.room.worked(self.rank, self.meeting, self.work(self.meeting.arrays) if self.work else None)
+
+    def _end(self):
+        self.ended = True
+        if self.finish:
+            self.finish(self.meeting.parts)

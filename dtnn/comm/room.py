@@ -1,0 +1,149 @@
+"""Where ranks that are threads meet: one lock, a letter box for each rank, and who waits for what."""
+
+import threading
+from collections import defaultdict
+
+from .communicator import Deadlock, RankFailed
+from .meeting import Meeting
+
+
+class Room:
+    """What the ranks of one group share.  Every method may be called by any thread.
+
+    A wait is a condition and a text that says what for.  All conditions can only be made true by ranks, so when every
+    rank that is still there waits and no condition is true, no condition ever will be: a deadlock, known at once.
+    """
+
+    def __init__(self, size):
+        self.size = size
+        self.lock = threading.Lock()
+        self.bells = [threading.Condition(self.lock) for _ in range(size)]  # one each: a message wakes one thread, not all
+        self.letters = [defaultdict(list) for _ in range(size)]
+        self.meetings, self.attended = {}, [0] * size
+        self.waits, self.left = [None] * size, [False] * size
+        self.interrupted, self.failure = [False] * size, None
+
+    def post(self, letter):
+        """Put a letter into the box of the rank it is for."""
+        with self.lock:
+            self._check(letter.source)
+            self.letters[letter.dest][letter.source, letter.tag].append(letter)
+            self.bells[letter.dest].notify()
+        return letter
+
+    def collect(self, rank, source, tag, wanted):
+        """The first letter from `source` with this tag, waited for; the sender goes on waiting until it is signed for."""
+        box = self.letters[rank][source, tag]
+        self.wait(rank, lambda: bool(box), f"to receive {wanted} from rank {source} (tag {tag})")
+        with self.lock:
+            return box.pop(0)
+
+    def sign(self, letter):
+        """Let the sender of a letter go on."""
+        with self.lock:
+            letter.received = True
+            self.bells[letter.source].notify()
+
+    def come(self, rank, asked, elements):
+        """The next meeting of a rank: the n-th collective of each rank is the same meeting."""
+        with self.lock:
+            self._check(rank)
+            number = self.attended[rank]
+            self.attended[rank] += 1
+            meeting = self.meetings.setdefault(number, Meeting(self.size))
+            meeting.asked[rank], meeting.arrays[rank] = asked, elements
+            if meeting.is_full():
+                del self.meetings[number]
+                self.failure = self.failure or meeting.mismatch()
+                self._ring()
+        return meeting
+
+    def worked(self, rank, meeting, part):
+        """Note that a rank has done its share of a meeting, and what came of it."""
+        with self.lock:
+            meeting.parts[rank] = part
+            meeting.done += 1
+            if meeting.is_done():
+                self._ring()
+
+    def wait(self, rank, condition, what):
+        """Return when `condition()` is true; meanwhile, end with an error for each reason there is to."""
+        with self.lock:
+            self._check(rank)
+            while not condition():
+                self.waits[rank] = (condition, what)
+                try:
+                    self._look_for_deadlock(rank)
+                    self.bells[rank].wait(1.0)  # with a limit, or an interrupt would not be seen on every system
+                finally:
+                    self.waits[rank] = None
+                self._check(rank)
+
+    def check(self, rank):
+        """Raise what a wait of this rank would raise."""
+        with self.lock:
+            self._check(rank)
+
+    def fail(self, rank, reason):
+        """End all waits of the others with `RankFailed`; the first failure counts."""
+        with self.lock:
+            self.failure = self.failure or RankFailed(rank, reason)
+            self._ring()
+
+    def leave(self, rank):
+        """A rank will do no more; if that leaves the others waiting for it, they are told."""
+        with self.lock:
+            self.left[rank] = True
+            self._ring()
+
+    def interrupt(self, ranks):
+        """End the present or next wait of these ranks with KeyboardInterrupt."""
+        with self.lock:
+            for rank in ranks:
+                self.interrupted[rank] = True
+                self.bells[rank].notify()
+
+    def _ring(self):
+        for bell in self.bells:
+            bell.notify()
+
+    def _check(self, rank):
+        if self.interrupted[rank]:
+            raise KeyboardInterrupt
+        if isinstance(self.failure, RankFailed):
+            if self.failure.rank != rank:
+                raise RankFailed(self.failure.rank, self.failure.reason)
+        elif self.failure:
+            raise type(self.failure)(*self.failure.args)
+
+    def _look_for_deadlock(self, rank):
+        there = [r for r in range(self.size) if not self.left[r]]
+        if all(self.waits[r] and not self.waits[r][0]() and not self.interrupted[r] for r in there):
+            lines = [f"rank {r} waits {self.waits[r][1]}" if r in there else f"rank {r} has ended" for r in range(self.size)]
+            self.failure = Deadlock("; ".join(lines) + ": none of them can go on")
+            self._ring()
+            self._check(rank)
+
+
+class Letter:
+    """An array on its way from one rank to another."""
+
+    def __init__(self, source, dest, tag, array, elements):
+        self.source, self.dest, self.tag, self.array, self.elements = source, dest, tag, array, elements
+        self.received = False
+
+    def is_received(self):
+        return self.received
+
+    def __str__(self):
+        return f"{self.describe(self.array)} to rank {self.dest} (tag {self.tag})"
+
+    @staticmethod
+    def describe(array):
+        """Type and shape of an array in words.
+
+        >>> import numpy as np
+        >>> Letter.describe(np.zeros((2, 3)))
+        'float64 (2, 3)'
+        """
+        return f"{array.dtype.name} {array.shape}"

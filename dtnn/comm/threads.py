@@ -1,0 +1,206 @@
+"""Ranks as threads of this process: the whole of MPI's behaviour that a class needs, with no MPI, and nothing hidden.
+
+A `Send` waits until it has been received, so a program that would hang on a large cluster hangs here too; but here
+somebody notices: every wait knows what it waits for, and when no rank can go on, all of them are told who waits for whom.
+"""
+
+import threading
+import traceback
+from functools import partial
+
+import numpy as np
+
+from .communicator import Mismatch, known_rank
+from .flat import flat, number_or_array, put_back, reducible
+from .meeting import Meet
+from .room import Letter, Room
+
+
+def group(size):
+    """The communicators of `size` ranks that can talk to each other; each is for one thread.
+
+    A group serves one run.  A rank that ends should say so (`leave`), or the others' waits for it never end; `run_threads`
+    does.
+
+    Raises
+    ------
+    ValueError
+        `size` is not a positive integer.
+
+    Examples
+    --------
+    >>> [comm.rank for comm in group(3)]
+    [0, 1, 2]
+    """
+    if not isinstance(size, int) or size < 1:
+        raise ValueError(f"a group of {size!r} ranks can't be; ask for an integer of at least 1")
+    room = Room(size)
+    return [Threads(room, rank) for rank in range(size)]
+
+
+def run_threads(function, size, *args):
+    """Call `function(comm, *args)` on `size` ranks, each in a thread of its own, and return their results in order of rank.
+
+    When a rank raises, the others' waits end with `RankFailed`, and the exception that came first is raised here; its
+    attribute `rank` says whose it was.  An interrupt (Ctrl-C) of the calling thread interrupts all ranks.
+
+    Examples
+    --------
+    >>> run_threads(lambda comm: comm.Allreduce(comm.rank + 1), 3)
+    [6, 6, 6]
+    """
+    comms = group(size)
+    results, failures = [None] * size, []
+    threads = [
+        threading.Thread(target=_run_one, args=(function, comm, args, results, failures), name=f"rank {comm.rank}", daemon=True)
+        for comm in comms
+    ]
+    for thread in threads:
+        thread.start()
+    _join(threads, comms)
+    if failures:
+        rank, error = failures[0]
+        error.rank = rank
+        raise error
+    return results
+
+
+def _run_one(function, comm, args, results, failures):
+    try:
+        results[comm.rank] = function(comm, *args)
+    except BaseException as error:
+        failures.append((comm.rank, error))
+        comm.fail(traceback.format_exc())
+    finally:
+        comm.leave()
+
+
+def _join(threads, comms):
+    try:
+        for thread in threads:
+            while thread.is_alive():
+                thread.join(0.5)  # with a limit, or an interrupt would not be seen on every system
+    except KeyboardInterrupt:
+        comms[0].interrupt()
+        for thread in threads:
+            thread.join(5.0)
+        raise
+
+
+class Threads:
+    """The communicator of one rank of a `group`.
+
+    Sums are taken in order of rank, each rank adding up its own slice of everybody's arrays, then all copy all slices: the
+    result has the same bits on all ranks and in every run.
+    """
+
+    def __init__(self, room, rank):
+        self._room, self.rank, self.size = room, rank, room.size
+        self.bytes = 0
+
+    def Send(self, array, dest, tag=0):
+        letter = self._post(array, dest, tag)
+        self._room.wait(self.rank, letter.is_received, f"to send {letter}")
+
+    def Recv(self, array, source, tag=0):
+        known_rank(source, self.size, "source")
+        elements = flat(array, writeable=True)
+        letter = self._room.collect(self.rank, source, tag, Letter.describe(array))
+        try:
+            _check_letter(letter, array, self.rank)
+            elements[...] = letter.elements
+        finally:
+            self._room.sign(letter)
+        put_back(elements, array)
+
+    def Sendrecv(self, sent, dest, received, source, tag=0):
+        letter = self._post(sent, dest, tag)
+        self.Recv(received, source, tag)
+        self._room.wait(self.rank, letter.is_received, f"to send {letter}")
+
+    def Bcast(self, array, root=0):
+        known_rank(root, self.size, "root")
+        elements = flat(array, writeable=True)
+
+        def copy(arrays):
+            if self.rank != root:
+                elements[...] = arrays[root]
+                put_back(elements, array)
+
+        self._meet(f"Bcast from rank {root}", array, elements, work=copy).Wait()
+        return array
+
+    def Allreduce(self, array, op="sum"):
+        value, plain = number_or_array(array)
+        self.Iallreduce(value, op).Wait()
+        return value.item() if plain else array
+
+    def Iallreduce(self, array, op="sum"):
+        elements = reducible(array, op)
+        mine = partial(_slice, elements.size, self.size)
+
+        def copy(slices):
+            for rank, values in enumerate(slices):
+                elements[mine(rank)] = values
+            put_back(elements, array)
+
+        reduce = partial(_reduced, mine(self.rank), {"sum": np.add, "max": np.maximum, "min": np.minimum}[op])
+        return self._meet(f"Allreduce {op}", array, elements, work=reduce, finish=copy)
+
+    def Gather(self, array, root=0):
+        known_rank(root, self.size, "root")
+        stacked = []
+
+        def stack(arrays):
+            if self.rank == root:
+                stacked.append(np.stack(arrays).reshape(self.size, *array.shape))
+
+        self._meet(f"Gather to rank {root}", array, flat(array), work=stack).Wait()
+        return stacked[0] if stacked else None
+
+    def Barrier(self):
+        self._meet("Barrier").Wait()
+
+    def fail(self, reason):
+        self._room.fail(self.rank, reason)
+
+    def leave(self):
+        """Say that this rank will not communicate any more: whoever waits for it is told so instead of waiting for ever."""
+        self._room.leave(self.rank)
+
+    def interrupt(self, rank=None):
+        """Make the wait that `rank` (None: every rank) is in, or begins next, end with KeyboardInterrupt; from any thread."""
+        self._room.interrupt(range(self.size) if rank is None else [known_rank(rank, self.size, "rank")])
+
+    def _post(self, array, dest, tag):
+        elements = flat(array)
+        self._count(elements)
+        return self._room.post(Letter(self.rank, known_rank(dest, self.size, "dest"), tag, array, elements))
+
+    def _meet(self, verb, array=None, elements=None, work=None, finish=None):
+        if elements is not None:
+            self._count(elements)
+        asked = verb if array is None else f"{verb} of {Letter.describe(array)}"
+        return Meet(self._room, self.rank, asked, elements, work, finish)
+
+    def _count(self, elements):
+        if self.size > 1:
+            self.bytes += elements.nbytes
+
+
+def _slice(length, size, rank):
+    return slice(length * rank // size, length * (rank + 1) // size)
+
+
+def _reduced(part, operation, arrays):
+    first, *others = (array[part] for array in arrays)
+    total = first.copy()
+    for other in others:
+        operation(total, other, out=total)
+    return total
+
+
+def _check_letter(letter, array, rank):
+    sent, wanted = Letter.describe(letter.array), Letter.describe(array)
+    if sent != wanted:
+        raise Mismatch(f"rank {letter.source} sent {sent} to rank {rank}, which receives {wanted}; make them alike")
