@@ -14,7 +14,7 @@ NAMES = {
     "load": "model",
     "Cluster": "cluster",
     "Run": "cluster",
-    "Stop": "training",
+    "Stop": "records",
     "History": "history",
 }
 

@@ -97,6 +97,22 @@ class Finish:
     text: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Not a record but an answer to one: end the training, on all ranks after the same step.
+
+    Returned by a callback, or sent into the generator of a job; `text` says why and is kept in the `Finish` record.
+
+    Examples
+    --------
+    >>> def good_enough(record):
+    ...     if getattr(record, "metrics", {}).get("val_accuracy", 0) > 0.99:
+    ...         return Stop("99 % reached")
+    """
+
+    text: str = "stopped"
+
+
 TYPES = {cls.__name__.lower(): cls for cls in (Start, Place, Note, Step, Ledger, Epoch, Finish)}
 
 

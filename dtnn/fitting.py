@@ -1,0 +1,204 @@
+"""From what the user asks of `fit` to a job that every rank can run."""
+
+import time
+
+from . import nn, optim
+from .data import samples
+from .history import History
+from .named import chosen
+from .parallel import AllReduce
+from .records import Finish, Recorder, Step
+from .training import train, with_callbacks
+
+PATIENCE = 2.0  # seconds that an interrupted run has to end by itself, at the end of a step
+
+
+class Fitting:
+    """One call of `Model.fit` or `Model.start`: its settings checked, ready to run anywhere.
+
+    Parameters are those of `Model.fit`.
+    """
+
+    def __init__(
+        self,
+        model,
+        data,
+        y=None,
+        *,
+        epochs=1,
+        batch_size=None,
+        batch_size_per_rank=None,
+        optimizer=optim.SGD(0.01, momentum=0.9),
+        loss="cross_entropy",
+        metrics=("accuracy",),
+        validation_data=None,
+        callbacks=(),
+        strategy=None,
+        seed=0,
+    ):
+        self.model, self.steps_before, self.seed = model, model.steps, seed
+        self.epochs = _at_least("epochs", epochs, 0)
+        if batch_size is not None and batch_size_per_rank is not None:
+            raise ValueError(f"give batch_size={batch_size} (over all ranks) or batch_size_per_rank={batch_size_per_rank}, not both")
+        self.batch_size = batch_size and _at_least("batch_size", batch_size, 1)
+        self.batch_size_per_rank = batch_size_per_rank and _at_least("batch_size_per_rank", batch_size_per_rank, 1)
+        self.rows, self.name = samples(data, y), getattr(data, "name", "arrays")
+        self.validation = _validation(data, validation_data)
+        self.optimizer, self.loss = chosen(optim, optimizer, "optimizer"), chosen(nn.losses, loss, "loss")
+        self.metrics = tuple(chosen(nn.metrics, metric, "metric") for metric in metrics)
+        self.callbacks, self.strategy = tuple(callbacks), strategy or AllReduce()
+        self.rows = model.suited(self.rows, self.loss)
+        self.validation = self.validation and model.suited(self.validation, self.loss)
+
+    def job(self, ranks):
+        """The job and its arguments for that many ranks."""
+        batch_size = self.batch_size or (self.batch_size_per_rank or 0) * ranks or 32
+        if batch_size < ranks:
+            raise ValueError(f"batch_size={batch_size} is less than the {ranks} ranks; each rank needs a sample: use at least {ranks}")
+        settings = dict(
+            validation=self.validation,
+            loss=self.loss,
+            metrics=self.metrics,
+            optimizer=self.optimizer,
+            epochs=self.epochs,
+            batch_size=batch_size,
+            strategy=self.strategy,
+            seed=self.seed,
+            settings=self.describe(batch_size),
+        )
+        return train_with_callbacks, (self.model, self.rows, self.callbacks, settings)
+
+    def describe(self, batch_size):
+        """What the run's first record says of it."""
+        return {
+            "model": self.model.to_code(),
+            "parameters": int(self.model.parameters.count),
+            "data": self.name,
+            "samples": len(self.rows),
+            "epochs": self.epochs,
+            "batch_size": batch_size,
+            "optimizer": repr(self.optimizer),
+            "loss": getattr(self.loss, "__name__", repr(self.loss)),
+            "strategy": repr(self.strategy),
+            "seed": self.seed,
+            "dtype": self.model.dtype,
+            "goes_on_after_steps": self.model.steps,
+        }
+
+    # ---- running it
+
+    def fit(self, cluster, show):
+        """Train, wait for the end, return the history; what is known when something goes wrong is kept in `model.history`."""
+        return self._fit_here(show) if cluster is None else self._fit_there(cluster, show)
+
+    def start(self, cluster):
+        """Begin to train and return the `Run`."""
+        from .cluster import Cluster
+
+        own = Cluster(1, launcher="threads").start() if cluster is None else None
+        cluster = cluster or own
+        job, arguments = self.job(cluster.ranks)
+        run = cluster.run(job, *arguments)
+        run.then(lambda state: self._take(state, run.records))
+        if own is not None:
+            run.then(lambda state: own.stop())
+        return run
+
+    def _fit_here(self, show):
+        from .comm import Serial
+
+        job, arguments = self.job(1)
+        here = Here()
+        shown = _progress(here) if show else None
+        try:
+            for record in job(Serial(), *arguments):
+                here.records.append(record)
+                if shown:
+                    shown.update()
+            here.state = here.records[-1].reason
+        except KeyboardInterrupt:
+            here.state = "interrupted"
+            here.records.append(Finish("interrupted", time.time()))
+        except BaseException as error:
+            here.state, here.error = "failed", error
+            here.records.append(Finish("failed", time.time(), repr(error)))
+            raise
+        finally:
+            self._count(here.records)
+            if shown:
+                shown.close()
+        return self.model.history
+
+    def _fit_there(self, cluster, show):
+        run = self.start(cluster)
+        shown = _progress(run) if show else None
+        try:
+            while not run.wait(0.2):
+                if shown:
+                    shown.update()
+        except KeyboardInterrupt:
+            run.stop()
+            if not run.wait(PATIENCE):
+                run.interrupt()
+                run.wait(PATIENCE)
+        finally:
+            self._count(run.records)
+            if shown:
+                shown.close()
+        if run.state == "failed":
+            run.result()
+        return self.model.history
+
+    def _take(self, state, records):
+        """The trained weights are the model's."""
+        if state is not None:
+            self.model.load_state_dict(state)
+        self._count(records)
+
+    def _count(self, records):
+        self.model.history = History(records)
+        last = self.model.history.records.last(Step)
+        self.model.steps = self.steps_before + (last.step if last else 0)
+
+
+class Here:
+    """The run of a `fit` without a cluster, as the live views see it."""
+
+    ranks = 1
+    waiting_for = ""
+    error = None
+
+    def __init__(self):
+        self.records, self.state = Recorder(), "running"
+
+    @property
+    def done(self):
+        """Whether it has ended."""
+        return self.state != "running"
+
+
+def train_with_callbacks(comm, model, rows, callbacks, settings):
+    """The job: `train`, with the callbacks on rank 0."""
+    generator = train(comm, model, rows, **settings)
+    return (yield from (with_callbacks(generator, callbacks, model) if comm.rank == 0 else generator))
+
+
+def _progress(run):
+    from .plots.live import Live
+
+    return Live(run)
+
+
+def _validation(given, wanted):
+    """What to evaluate after each epoch: what is asked for, else a Dataset's test rows, else nothing."""
+    if wanted is False:
+        return None
+    if wanted is None:
+        return getattr(given, "test", None)
+    return samples(wanted, part="test")
+
+
+def _at_least(name, value, least):
+    if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
+        raise ValueError(f"{name}={value!r}: give a whole number of at least {least}")
+    return int(value)

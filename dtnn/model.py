@@ -1,0 +1,224 @@
+"""The user's object: a network with its weights, and what one does with it."""
+
+import os
+
+import numpy as np
+
+from . import nn
+from .data import Samples, samples
+from .description import build, code, describe
+from .fitting import Fitting
+from .named import chosen
+from .training import evaluate, predict
+from .weights import read, write
+
+
+class Model:
+    """Layers in a row, built for one shape of input, with all weights in one flat vector.
+
+    Parameters
+    ----------
+    *layers : Layer
+        From `dtnn.nn`, or your own.
+    input_shape : tuple of int
+        Shape of one sample as you hand it over: ``(height, width, channels)`` of an image, ``(features,)`` of a row.
+    seed : int
+        Of the first weights.
+    dtype : str
+        "float32", or "float64" for proofs and gradient checks.
+
+    Raises
+    ------
+    ValueError
+        If a layer doesn't fit the one before it; the message names the layer and both shapes.
+
+    Examples
+    --------
+    >>> from dtnn import Model, data
+    >>> from dtnn.nn import Flatten, Linear, ReLU
+    >>> model = Model(Flatten(), Linear(32), ReLU(), Linear(10), input_shape=(28, 28, 1))
+    >>> history = model.fit(data.mnist5k(), epochs=2, batch_size=100, show=False)
+    >>> history.history["val_accuracy"][-1] > 0.5
+    True
+    """
+
+    # steps: updates made so far; history: of the last fit
+    def __init__(self, *layers, input_shape=(28, 28, 1), seed=0, dtype="float32"):
+        self.layers, self.input_shape, self.seed, self.dtype = layers, _checked_shape(input_shape), seed, str(np.dtype(dtype))
+        if self.dtype not in ("float32", "float64"):
+            raise ValueError(f'dtype={dtype!r}: a model is "float32" or "float64"')
+        if not layers:
+            raise ValueError("a model needs a layer, for example Model(Flatten(), Linear(10), input_shape=(28, 28, 1))")
+        self.net = nn.Sequential(*layers)
+        self.net.build(_inner(self.input_shape), np.random.default_rng(seed))
+        self.parameters = nn.Parameters(self.net, dtype=np.dtype(self.dtype))
+        self.steps = 0
+        self.history = None
+
+    # ---- training
+
+    def fit(self, data, y=None, *, cluster=None, show=True, **settings):
+        """Train, show how it goes, and return the history; an interrupt ends it and keeps what there is.
+
+        Parameters
+        ----------
+        data, y : Dataset, or inputs and targets
+            `dtnn.data.Dataset`, ``(x, y)``, or ``x, y``; batch first. A Dataset's test rows are evaluated after each epoch.
+        cluster : Cluster
+            Where to train; None: here, on one rank.
+        show : bool
+            Whether to show progress: a live picture in a notebook, a bar in a terminal.
+        epochs : int
+            Passes over the data (1).
+        batch_size : int
+            Samples a step over all ranks (32); or `batch_size_per_rank`.
+        optimizer : Optimizer or str
+            ``SGD(0.01, momentum=0.9)``, or "sgd", "adam" ... with their defaults.
+        loss : function or str
+            ``cross_entropy``.
+        metrics : sequence
+            ``(accuracy,)``.
+        validation_data : Dataset or (x, y) or False
+            What to evaluate after each epoch; False: nothing.
+        callbacks : sequence of functions
+            Called with each record on rank 0; may return `dtnn.Stop`.
+        strategy : AllReduce
+            How the replicas are kept together.
+
+        Returns
+        -------
+        History
+
+        Raises
+        ------
+        ValueError, TypeError
+            If the data don't fit the model, or a setting isn't known; before anything is trained.
+        """
+        return Fitting(self, data, y, **settings).fit(cluster, show)
+
+    def start(self, data, y=None, *, cluster=None, **settings):
+        """Like `fit`, but return the `Run` at once: the notebook stays free, and the run shows itself.
+
+        When the run has ended, this model has the trained weights.
+        """
+        return Fitting(self, data, y, **settings).start(cluster)
+
+    def evaluate(self, data, y=None, *, loss="cross_entropy", metrics=("accuracy",), batch_size=256):
+        """Loss and metrics as a dict; of a Dataset, those of its test rows if it has some.
+
+        Examples
+        --------
+        >>> import dtnn
+        >>> sorted(dtnn.zoo.mlp().evaluate(dtnn.data.mnist5k()))
+        ['accuracy', 'loss']
+        """
+        from .comm import Serial
+
+        loss = chosen(nn.losses, loss, "loss")
+        rows = samples(data, y, part="train" if getattr(data, "test", None) is None else "test")
+        rows = self.suited(rows, loss)
+        metrics = [chosen(nn.metrics, metric, "metric") for metric in metrics]
+        return evaluate(Serial(), self, rows, loss=loss, metrics=metrics, batch_size=batch_size)
+
+    def predict(self, x, *, batch_size=256):
+        """The outputs for inputs of shape ``(N, *input_shape)``, batch first; for a classifier ``(N, classes)`` logits.
+
+        Examples
+        --------
+        >>> import dtnn
+        >>> dtnn.zoo.mlp().predict(dtnn.data.mnist5k().x_test[:3]).shape
+        (3, 10)
+        """
+        return predict(self, Samples(x).suit(self.input_shape), batch_size=batch_size)
+
+    def suited(self, rows, loss):
+        """Samples checked against this model's input and, for a loss that takes labels, its number of outputs."""
+        return rows.suit(self.input_shape, self.net.output_shape[0] if getattr(loss, "takes_labels", False) else None)
+
+    # ---- looking at it
+
+    def summary(self):
+        """Layers, output shapes, parameters and bytes of gradient, as a table that prints."""
+        return nn.summary(self.net)
+
+    def to_code(self):
+        """The Python code that makes this model (without its weights)."""
+        more = {} if self.dtype == "float32" else {"dtype": self.dtype}
+        return code(self.layers, input_shape=self.input_shape, **more)
+
+    def __repr__(self):
+        inner = ", ".join(map(repr, self.layers))
+        return f"Model({inner}, input_shape={self.input_shape})"
+
+    def __str__(self):
+        return str(self.summary())
+
+    def _repr_html_(self):
+        return self.summary()._repr_html_()
+
+    # ---- weights
+
+    def state_dict(self):
+        """Copies of all parameters and buffers, by name."""
+        return self.parameters.state()
+
+    def load_state_dict(self, state):
+        """Take over what `state_dict` gave; names and shapes must be this model's."""
+        self.parameters.load(state)
+
+    def save(self, path):
+        """Write the model as one ``.npz`` file without pickle: description, weights, buffers.
+
+        The file appears whole or not at all; an older one of that name is replaced.
+        """
+        about = {
+            "layers": [describe(layer) for layer in self.layers],
+            "input_shape": list(self.input_shape),
+            "seed": self.seed,
+            "dtype": self.dtype,
+            "steps": self.steps,
+        }
+        write(path, about, self.state_dict())
+
+    def __getstate__(self):
+        return {"layers": self.layers, "state": self.state_dict(), **{k: getattr(self, k) for k in ("input_shape", "seed", "dtype", "steps")}}
+
+    def __setstate__(self, kept):
+        self.__init__(*kept["layers"], input_shape=kept["input_shape"], seed=kept["seed"], dtype=kept["dtype"])
+        self.steps = kept["steps"]
+        self.load_state_dict(kept["state"])
+
+
+def load(path, layers=()):
+    """The model that `Model.save` wrote.
+
+    Parameters
+    ----------
+    path : path
+        The file; nothing in it is executed.
+    layers : sequence of classes
+        The layers of your own that the model uses.
+    """
+    about, state = read(os.fspath(path))
+    built = [build(layer, layers) for layer in about["layers"]]
+    model = Model(*built, input_shape=tuple(about["input_shape"]), seed=about["seed"], dtype=about["dtype"])
+    model.steps = about["steps"]
+    model.load_state_dict(state)
+    return model
+
+
+def _checked_shape(shape):
+    try:
+        shape = tuple(int(n) for n in shape)
+    except TypeError:
+        shape = (shape,) if isinstance(shape, int) else ()
+    if len(shape) not in (1, 2, 3) or min(shape) < 1:
+        raise ValueError(
+            f"input_shape={shape}: give the shape of one sample, (height, width, channels) of an image or (features,) of a row, without the batch"
+        )
+    return shape
+
+
+def _inner(shape):
+    """Shape of a sample inside: channels first."""
+    return (shape[2], shape[0], shape[1]) if len(shape) == 3 else shape

@@ -1,0 +1,40 @@
+"""Things may be given by name: the name is looked up where the thing is defined."""
+
+import difflib
+
+
+def named(module, text, kind):
+    """The public thing of `module` whose name is `text`, whatever its capitals; classes are made with their defaults.
+
+    Parameters
+    ----------
+    module : module
+        Where to look: what its ``__all__`` names.
+    text : str
+        The name.
+    kind : str
+        What is looked for, for the error: "optimizer", "loss" ...
+
+    Raises
+    ------
+    ValueError
+        If there is no such name; the message has the nearest right one.
+
+    Examples
+    --------
+    >>> from dtnn import optim
+    >>> named(optim, "adam", "optimizer").lr
+    0.001
+    """
+    names = {name.lower(): name for name in module.__all__}
+    if text.lower() not in names:
+        near = difflib.get_close_matches(text.lower(), names, 1, 0.4)
+        hint = f"did you mean {names[near[0]]!r}?" if near else f"known are {', '.join(module.__all__)}"
+        raise ValueError(f"no {kind} is called {text!r}: {hint}")
+    found = getattr(module, names[text.lower()])
+    return found() if isinstance(found, type) else found
+
+
+def chosen(module, thing, kind):
+    """`thing` itself, or what is called so in `module` if it is a text."""
+    return named(module, thing, kind) if isinstance(thing, str) else thing

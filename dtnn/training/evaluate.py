@@ -1,0 +1,60 @@
+"""Loss and metrics of a model on given samples, the same for any number of ranks and any batch size."""
+
+import numpy as np
+
+from ..data.batches import shares
+from ..nn.losses import cross_entropy
+from ..nn.metrics import accuracy
+
+
+def evaluate(comm, model, samples, *, loss=cross_entropy, metrics=(accuracy,), batch_size=256):
+    """Mean loss and metrics over all samples; each rank takes its share of every batch.
+
+    Sums are added up in float64 and reduced once, so the result is that of one rank to 1e-6 and exact for counts.
+
+    Parameters
+    ----------
+    comm : Communicator
+        The ranks that share the work; all of them get the result.
+    model : Model
+        Used for inference: dropout does nothing, normalisation uses its running statistics.
+    samples : Samples
+        Inputs, batch first, and targets.
+    loss, metrics
+        As in `train`.
+    batch_size : int
+        Samples a step over all ranks; only memory depends on it.
+
+    Returns
+    -------
+    dict of str to float
+        ``loss`` and each metric by its name.
+    """
+    sums = [np.zeros(2)] + [None] * len(metrics)
+    for start in range(0, len(samples), batch_size):
+        total = min(batch_size, len(samples) - start)
+        first, count = shares(total, comm.size)[comm.rank]
+        x, y = samples.gather(np.arange(start + first, start + first + count), dtype=model.parameters.value.dtype)
+        outputs = model.net(x) if count else np.zeros((*model.net.output_shape, 0), x.dtype)
+        # weight 1: only the sum of the losses is wanted, not the gradient's scale
+        sums[0] += (loss(outputs, y, 1)[0], count) if count else (0, 0)
+        for k, metric in enumerate(metrics, 1):
+            part = metric.sums(outputs, y)
+            sums[k] = part if sums[k] is None else sums[k] + part
+    together = np.concatenate([np.ravel(part) for part in sums]).astype(np.float64)
+    comm.Allreduce(together)
+    result, place = {"loss": float(together[0] / together[1])}, 2
+    for metric, part in zip(metrics, sums[1:]):
+        result[metric.name] = float(metric.value(together[place : place + part.size].reshape(part.shape)))
+        place += part.size
+    return result
+
+
+def predict(model, samples, *, batch_size=256):
+    """The model's outputs for all samples, batch first: ``(N, K)`` for K outputs."""
+    parts = []
+    for start in range(0, len(samples), batch_size):
+        indices = np.arange(start, min(start + batch_size, len(samples)))
+        x = samples.gather_inputs(indices, dtype=model.parameters.value.dtype)
+        parts.append(np.ascontiguousarray(np.moveaxis(model.net(x), -1, 0)))
+    return np.concatenate(parts)

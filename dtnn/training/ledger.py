@@ -1,0 +1,117 @@
+"""Where a step's time goes, on this rank's own clock and against the other ranks'."""
+
+import time
+
+from ..records import Ledger
+
+PHASES = ("data", "forward", "backward", "wait", "transfer", "update")
+
+
+class Stopwatch:
+    """Adds up the seconds of the phases of the steps since the last `Ledger` record.
+
+    Parameters
+    ----------
+    rank : int
+        The rank whose time it is.
+    every : float
+        Seconds between two records.
+    """
+
+    def __init__(self, rank, every=0.25):
+        self.rank, self.every = rank, every
+        self.begin()
+
+    def begin(self):
+        """Nothing counted yet; the clock runs."""
+        self.seconds = dict.fromkeys(PHASES, 0.0)
+        self.steps = self.samples = self.bytes = 0
+        self.started = self.mark = time.perf_counter()
+
+    def lap(self, phase):
+        """What passed since the last lap was spent in `phase`; returns the time now."""
+        now = time.perf_counter()
+        self.seconds[phase] += now - self.mark
+        self.mark = now
+        return now
+
+    def reduced(self, waited):
+        """The lap that ends is a reduction, of which `waited` seconds went by before the last rank arrived."""
+        now = time.perf_counter()
+        waited = min(max(waited, 0.0), now - self.mark)
+        self.seconds["wait"] += waited
+        self.seconds["transfer"] += now - self.mark - waited
+        self.mark = now
+
+    def step(self, samples, handed):
+        """A step ends that took `samples` samples and handed over `handed` bytes."""
+        self.steps += 1
+        self.samples += samples
+        self.bytes += handed
+
+    @property
+    def due(self):
+        """Whether the next record should be told."""
+        return self.mark - self.started >= self.every
+
+    def record(self, step):
+        """The `Ledger` of the time since the last one, and a fresh start."""
+        now = time.perf_counter()
+        told = Ledger(
+            rank=self.rank,
+            step=step,
+            steps=self.steps,
+            samples=self.samples,
+            bytes=self.bytes,
+            **self.seconds,
+            seconds=now - self.started,
+            time=time.time(),
+        )
+        self.begin()
+        return told
+
+
+class Arrivals:
+    """Who came when to a reduction, told by the reduction itself: each rank adds its moment to its own place in the tail.
+
+    Moments are float32 seconds since the last rank's arrival at the step before, which all ranks know, so they
+    are good to 0.1 microseconds. Valid where the ranks' clocks are one: on one host (`comparable`); elsewhere
+    nobody is said to wait.
+    """
+
+    def __init__(self, comm, places):
+        self.rank, self.places = comm.rank, places
+        self.comparable = _on_one_host(comm)
+        self.reference = _clock_of_rank_0(comm)
+
+    def tell(self, now):
+        """Write down that this rank arrives `now`."""
+        self.own = now - self.reference
+        self.places[self.rank] = self.own
+
+    def waited(self):
+        """After the reduction: seconds from this rank's arrival to the last one's."""
+        last = float(self.places.max())
+        self.reference += last
+        return last - self.own if self.comparable else 0.0
+
+
+def _on_one_host(comm):
+    import platform
+    import zlib
+
+    import numpy as np
+
+    name = np.array([zlib.crc32(platform.node().encode())], np.float64)
+    lowest, highest = name.copy(), name.copy()
+    comm.Allreduce(lowest, "min")
+    comm.Allreduce(highest, "max")
+    return bool(lowest == highest)
+
+
+def _clock_of_rank_0(comm):
+    import numpy as np
+
+    moment = np.array([time.perf_counter()])
+    comm.Bcast(moment)
+    return float(moment[0])
