@@ -1,0 +1,1 @@
+"""Numba kernels on plain arrays, batch last: no layers, no parameters, no communication."""

@@ -1,0 +1,184 @@
+"""`Parameters`: all parameters of a network in one flat vector, all gradients in another."""
+
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..kernels.aligned import aligned
+from .layer import inside, own_parameters
+
+ALIGNMENT = 16  # numbers; every segment starts at a cache line
+ROOM = 64  # numbers behind the trainable gradients, for what rides in their reduction
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Where one parameter lies in the flat vectors."""
+
+    name: str
+    start: int
+    size: int
+    shape: tuple
+    decay: bool
+    trainable: bool
+
+
+class Parameters:
+    """The flat vectors of a network: so that broadcast, reduction, update, checkpoint and hash are one pass over plain memory.
+
+    Making one moves every `Parameter` of the tree into them: its `value` and `grad` become views.
+
+    Parameters
+    ----------
+    layer : Layer
+        The built network.
+    dtype : dtype, default float32
+        float64 for proofs and gradient checks.
+
+    Attributes
+    ----------
+    value, grad : ndarray, (size,)
+        Trainable parameters first, each at a cache line, then room for the tail, then the frozen ones.
+    segments : tuple of Segment
+        In that order; names like "conv2d_1.weight", "residual_1.body.conv2d_2.weight".
+    trainable : int
+        So many numbers are trained: `value[:trainable]`, `grad[:trainable]`.
+    decay : ndarray, (trainable,)
+        1 where weight decay acts, 0 elsewhere.
+    buffers : dict of ndarray
+        Running statistics by name.
+
+    Examples
+    --------
+    >>> from dtnn.nn import Linear, Sequential
+    >>> net = Sequential(Linear(3), Linear(2))
+    >>> _ = net.build((4,), np.random.default_rng(0))
+    >>> p = Parameters(net)
+    >>> [s.name for s in p.segments]
+    ['linear_1.weight', 'linear_1.bias', 'linear_2.weight', 'linear_2.bias']
+    >>> net.layers[0].weight.value.base is p.value.base
+    True
+    """
+
+    def __init__(self, layer, dtype=np.float32):
+        self.layer, self.dtype = layer, np.dtype(dtype)
+        found = sorted(named_parameters(layer), key=lambda entry: not entry[2])  # stable: trainable ones first
+        self.trainable = sum(rounded(p.value.size) for _, p, trainable in found if trainable)
+        size = self.trainable + ROOM + sum(rounded(p.value.size) for _, p, trainable in found if not trainable)
+        self.value, self.grad = aligned(size, self.dtype), aligned(size, self.dtype)
+        self.decay = np.zeros(self.trainable, self.dtype)
+        self.segments, start = [], 0
+        for name, parameter, trainable in found:
+            start = max(start, 0 if trainable else self.trainable + ROOM)
+            self.segments.append(self._move(name, parameter, trainable, start))
+            start += rounded(parameter.value.size)
+        self.segments = tuple(self.segments)
+        self.buffers = named_buffers(layer, self.dtype)
+
+    def _move(self, name, parameter, trainable, start):
+        shape, size = parameter.value.shape, parameter.value.size
+        place = slice(start, start + size)
+        self.value[place] = parameter.value.reshape(-1)
+        parameter.value, parameter.grad = self.value[place].reshape(shape), self.grad[place].reshape(shape)
+        if trainable:
+            self.decay[place] = parameter.decay
+        return Segment(name, start, size, shape, parameter.decay, trainable)
+
+    def tail(self, count):
+        """`count` numbers directly behind grad[:trainable] in the same memory, so that they ride in the same reduction."""
+        return self.reduced(count)[self.trainable :]
+
+    def reduced(self, count=0):
+        """grad[:trainable + count]: the gradients with the tail, one contiguous vector."""
+        if not 0 <= count <= ROOM:
+            raise ValueError(f"Parameters: a tail of {count} numbers was asked for; there is room for {ROOM} at most")
+        return self.grad[: self.trainable + count]
+
+    def state(self):
+        """Copies of all parameters and buffers by name, for a checkpoint."""
+        arrays = {s.name: self.value[s.start : s.start + s.size].reshape(s.shape).copy() for s in self.segments}
+        return arrays | {name: array.copy() for name, array in self.buffers.items()}
+
+    def load(self, arrays):
+        """Take the values from a dict by name; all of them must be there, with their shapes.
+
+        Raises
+        ------
+        ValueError
+            If a name is missing or unknown, or a shape is another one.
+        """
+        here = {s.name: self.value[s.start : s.start + s.size].reshape(s.shape) for s in self.segments} | self.buffers
+        missing, unknown = sorted(here.keys() - arrays.keys()), sorted(arrays.keys() - here.keys())
+        if missing or unknown:
+            raise ValueError(
+                f"these weights belong to another network: missing {missing or 'nothing'}, unknown {unknown or 'nothing'}; "
+                f"load them into a model of the same layers"
+            )
+        for name, array in here.items():
+            if np.shape(arrays[name]) != array.shape:
+                raise ValueError(
+                    f"{name} has shape {array.shape} in this network, but {np.shape(arrays[name])} in the weights to load; "
+                    f"load them into a model of the same layers and input shape"
+                )
+        for name, array in here.items():
+            array[...] = arrays[name]
+
+    def hash(self):
+        """Hexadecimal digest of all values: equal on two ranks only if every bit is."""
+        return hashlib.sha256(self.value).hexdigest()
+
+    def __reduce__(self):
+        return Parameters, (self.layer, self.dtype)  # the layers carry the values; making it again makes the views
+
+
+def rounded(size):
+    return -(-size // ALIGNMENT) * ALIGNMENT
+
+
+def named_layers(root):
+    """(name, layer, trainable) of every layer below `root`, each once, in order.
+
+    A layer in a list is called by its class and its number among all of that class ("conv2d_2"), one that is an
+    attribute by the attribute's name ("body"); names are joined by dots.
+    """
+    counts, seen = {}, set()
+
+    def walk(layer, prefix, trainable):
+        for name, position, child in inside(layer):
+            if id(child) in seen:
+                continue
+            seen.add(id(child))
+            kind = type(child).__name__.lower()
+            if position is not None:
+                counts[kind] = counts.get(kind, 0) + 1
+                name = f"{kind}_{counts[kind]}"
+            live = trainable and child.trainable
+            yield prefix + name, child, live
+            yield from walk(child, prefix + name + ".", live)
+
+    yield from walk(root, "", root.trainable)
+
+
+def named_parameters(root):
+    """(name, parameter, trainable) of every parameter, each once: a tied one by its first name."""
+    seen, found = set(), []
+    for prefix, layer, live in [
+        ("", root, root.trainable),
+        *((name + ".", layer, live) for name, layer, live in named_layers(root)),
+    ]:
+        for name, parameter in own_parameters(layer):
+            if id(parameter) not in seen:
+                seen.add(id(parameter))
+                found.append((prefix + name, parameter, live and parameter.trainable))
+    return found
+
+
+def named_buffers(root, dtype):
+    """Running statistics by name; converts them to the network's type."""
+    found = {}
+    for prefix, layer in [("", root), *((name + ".", layer) for name, layer, _ in named_layers(root))]:
+        for name in layer.buffers:
+            setattr(layer, name, np.ascontiguousarray(getattr(layer, name), dtype))
+            found[prefix + name] = getattr(layer, name)
+    return found
