@@ -1,0 +1,108 @@
+"""What may go into a network: arrays of images, rows or tokens, checked once, before anything runs."""
+
+import warnings
+
+import numpy as np
+
+ROWS_AT_ONCE = 1 << 22  # elements looked at together: small enough that the search for NaN needs no second data set's memory
+
+
+def inputs(x, name="x"):
+    """The inputs as dtnn keeps them: batch first, C-contiguous, uint8, float32 or (tokens) int32.
+
+    Parameters
+    ----------
+    x : array-like, shape (N, ...)
+        N samples: images (N, H, W, C), rows (N, D) or tokens (N, T).  uint8 and float32 are taken as they are (not
+        copied where already contiguous), float64 is converted with one note, int32 and int64 are tokens.
+    name : str
+        What the user calls it, for messages.
+
+    Returns
+    -------
+    ndarray
+        The samples, of shape (N, ...).
+
+    Raises
+    ------
+    TypeError
+        The dtype is none of these; the message says how to convert.
+    ValueError
+        No samples, no batch axis, a value that is NaN or infinite (with the index of the first), a negative token.
+
+    Examples
+    --------
+    >>> inputs([[0, 1], [2, 3]]).dtype
+    dtype('int32')
+    >>> import numpy as np
+    >>> inputs(np.array([[0, 1], [2, np.nan]], np.float32))
+    Traceback (most recent call last):
+    ...
+    ValueError: x[1, 1] is nan: inputs must be finite numbers. Remove such samples, or replace the values: np.nan_to_num(x)
+    """
+    x = np.asarray(x)
+    _check_shape(x, name)
+    if x.dtype in (np.int32, np.int64):
+        return _tokens(x, name)
+    x = np.ascontiguousarray(_known_dtype(x, name))
+    if x.dtype == np.float32:
+        check_finite(x, name)
+    return x
+
+
+def check_finite(x, name):
+    """A ValueError if a value is NaN or infinite, naming the first one."""
+    step = max(1, ROWS_AT_ONCE * len(x) // max(1, x.size))
+    for first in range(0, len(x), step):
+        good = np.isfinite(x[first : first + step])
+        if not good.all():
+            place = np.argwhere(~good)[0]
+            index = (first + int(place[0]), *map(int, place[1:]))
+            raise ValueError(
+                f"{name}[{', '.join(map(str, index))}] is {x[index]}: inputs must be finite numbers. "
+                f"Remove such samples, or replace the values: np.nan_to_num({name})"
+            )
+
+
+def _check_shape(x, name):
+    if x.dtype == object:
+        raise TypeError(
+            f"{name} is no regular array (dtype object): are the samples of different shapes? Crop or pad them to one"
+        )
+    if x.ndim < 2:
+        raise ValueError(
+            f"{name} has shape {x.shape}: a batch of samples is needed, the samples along the first axis. "
+            f"One feature a sample: {name}.reshape(-1, 1); one sample of many: {name}.reshape(1, -1)"
+        )
+    if x.size == 0:
+        raise ValueError(f"{name} is empty (shape {x.shape}): at least one sample is needed; check how it was selected")
+
+
+def _known_dtype(x, name):
+    if x.dtype in (np.uint8, np.float32):
+        return x
+    if x.dtype == np.float64:
+        warnings.warn(
+            f"{name} is float64 and was converted to float32, in which dtnn computes; "
+            f"{name}.astype(np.float32) does it once and for all",
+            UserWarning,
+            stacklevel=4,
+        )
+        with np.errstate(over="ignore"):  # what is too large becomes inf, and is refused with its index
+            return x.astype(np.float32)
+    raise TypeError(
+        f"{name} has dtype {x.dtype}, which could mean several things. Images of 0..255: {name}.astype(np.uint8) "
+        f"(scaled to 0..1 while training); other numbers: {name}.astype(np.float32); tokens: {name}.astype(np.int32)"
+    )
+
+
+def _tokens(x, name):
+    for bad in (x < 0, x > np.iinfo(np.int32).max):
+        if bad.any():
+            index = tuple(map(int, np.argwhere(bad)[0]))
+            raise ValueError(
+                f"{name}[{', '.join(map(str, index))}] is {x[index]}: "
+                f"whole numbers (dtype {x.dtype}) are tokens, from 0 to 2147483647. "
+                f"If they are no tokens: {name}.astype(np.float32)"
+            )
+    return np.ascontiguousarray(x, dtype=np.int32)

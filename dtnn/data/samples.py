@@ -1,0 +1,224 @@
+"""Inputs with their targets, as training and evaluation use them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..kernels.aligned import aligned
+from ..kernels.gather import gather
+from .inputs import inputs
+from .labels import labels, targets
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Samples:
+    """N inputs, batch first, and their targets; checked when made.
+
+    Parameters
+    ----------
+    x : array, shape (N, H, W, C), (N, D) or, for tokens, (N, T)
+        uint8, float32, float64 (converted, with a note) or whole numbers (tokens).
+    y : array, shape (N,) or (N, K), or None
+        Labels or numbers; None where nothing is known yet (prediction).
+    scale : float, optional
+        Inputs are multiplied by it while a mini-batch is gathered; 1/255 for uint8, else 1, when not given.
+    part : str
+        Appended to x and y in messages: "_train" gives x_train.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `inputs` and `targets` say.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> few = Samples(np.zeros((5, 28, 28, 1), np.uint8), [3, 1, 4, 1, 5])
+    >>> few
+    Samples(5 x (28, 28, 1) uint8, labels 1..5)
+    >>> few.input_shape, len(few), few.scale == 1 / 255
+    ((28, 28, 1), 5, True)
+    """
+
+    x: np.ndarray
+    y: np.ndarray | None = None
+    scale: float | None = None
+    part: str = ""
+
+    def __post_init__(self):
+        set_ = object.__setattr__  # the usual way to fill a frozen dataclass
+        set_(self, "x", inputs(self.x, f"x{self.part}"))
+        if self.y is not None:
+            set_(self, "y", targets(self.y, len(self.x), f"y{self.part}", f"x{self.part}"))
+        if self.scale is None:
+            set_(self, "scale", 1 / 255 if self.x.dtype == np.uint8 else 1.0)
+
+    @property
+    def input_shape(self):
+        """Shape of one sample as the user writes it: (H, W, C), (D,) or (T,)."""
+        return self.x.shape[1:]
+
+    @property
+    def tokens(self):
+        """Whether the inputs are whole numbers for an `Embedding`."""
+        return self.x.dtype == np.int32
+
+    def __len__(self):
+        return len(self.x)
+
+    def __getitem__(self, rows):
+        """The samples of a slice or an array of indices."""
+        return self._with(self.x[rows], None if self.y is None else self.y[rows])
+
+    def __repr__(self):
+        return f"Samples({len(self)} x {self.input_shape} {self.x.dtype}, {self._told()})"
+
+    def suit(self, input_shape, classes=None, tokens=False):
+        """The same samples, checked against a model; with `classes`, the targets become labels (N,).
+
+        Parameters
+        ----------
+        input_shape : tuple
+            What the model takes, (H, W, C), (D,) or (T,).
+        classes : int, optional
+            The number of the model's outputs, where its loss wants class labels.
+        tokens : bool
+            Whether the model begins with an `Embedding`.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Another shape, tokens for a model that takes none (or the reverse), labels out of range; with a remedy.
+        """
+        check_inputs(self.x, input_shape, tokens, f"x{self.part}")
+        if classes is None or self.y is None or self._is_sequence_of_labels():
+            return self
+        return self._with(self.x, labels(self.y, classes, f"y{self.part}"))
+
+    def gather(self, indices, out=None, dtype=np.float32):
+        """One mini-batch, batch last: inputs (C, H, W, n), (D, n) or (T, n), and targets (n,) or (K, n).
+
+        Inputs are turned, scaled and converted in one pass over memory, into `out` where given (a buffer of `Pass.empty`).
+        """
+        return self.gather_inputs(indices, out, dtype), self.gather_targets(indices, dtype)
+
+    def gather_inputs(self, indices, out=None, dtype=np.float32):
+        """The inputs of a mini-batch, batch last: (C, H, W, n), (D, n) or (T, n)."""
+        if self.tokens:
+            return _turned(self.x[indices], out)
+        if out is None:
+            out = aligned(batch_last(self.input_shape, len(indices)), dtype)
+        if self.x.ndim == 2:
+            return gather(self.x, indices, out, self.scale)
+        channels = self.x.shape[
+            -1
+        ]  # whatever lies between batch and channels keeps its order: to the kernel, one long row of pixels
+        gather(self.x.reshape(len(self), -1, 1, channels), indices, out.reshape(channels, -1, 1, len(indices)), self.scale)
+        return out
+
+    def gather_targets(self, indices, dtype=np.float32):
+        """The targets of a mini-batch: labels (n,) int64, or numbers (K, n) of the dtype."""
+        if self.y is None or self.y.ndim == 1:
+            return None if self.y is None else self.y[indices]
+        rows = self.y[indices]
+        return _turned(rows if rows.dtype.kind == "i" else rows.astype(dtype, copy=False))
+
+    def _with(self, x, y):
+        """Samples of arrays that are known to be right: not checked again, which would read them all."""
+        other = object.__new__(Samples)
+        for name, value in {"x": x, "y": y, "scale": self.scale, "part": self.part}.items():
+            object.__setattr__(other, name, value)
+        return other
+
+    def _is_sequence_of_labels(self):
+        return self.tokens and self.y.shape == self.x.shape
+
+    def _told(self):
+        if self.y is None:
+            return "no targets"
+        if self.y.dtype.kind == "i" and self.y.ndim == 1:
+            return f"labels {self.y.min()}..{self.y.max()}"
+        return f"targets {self.y.shape[1:]} {self.y.dtype}"
+
+
+def samples(data, y=None, part="train"):
+    """Whatever `fit` takes, as `Samples`: a Dataset (its `part`), Samples, a pair (x, y), or x and y.
+
+    Raises
+    ------
+    TypeError
+        It is none of these, or the targets are missing.
+    ValueError
+        As `Samples` says; or the data set has no such part.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> samples((np.zeros((2, 3), np.float32), [0, 1]))
+    Samples(2 x (3,) float32, labels 0..1)
+    """
+    if y is not None:
+        return Samples(data, y)
+    if isinstance(data, Samples):
+        return data
+    if hasattr(data, "x_train"):
+        return _part(data, part)
+    if isinstance(data, tuple | list) and len(data) == 2:
+        return Samples(*data)
+    raise TypeError(
+        f"data is a {type(data).__name__} without targets: "
+        "pass a Dataset (dtnn.data.mnist5k()), a pair (x, y), or x and y one after the other"
+    )
+
+
+def check_inputs(x, input_shape, tokens=False, name="x"):
+    """A ValueError or TypeError if the inputs don't suit a model that takes `input_shape`; it says how to make them."""
+    have, want = x.shape[1:], tuple(input_shape)
+    if x.dtype == np.int32 and not tokens:
+        raise TypeError(
+            f"{name} has whole numbers of 32 or 64 bits, which are tokens, "
+            f"for a model that begins with Embedding; this one takes {want}. "
+            f"Images of 0..255: {name}.astype(np.uint8); other numbers: {name}.astype(np.float32)"
+        )
+    if tokens and x.dtype != np.int32:
+        raise TypeError(
+            f"{name} has dtype {x.dtype}, but the model begins with Embedding, which takes tokens: {name}.astype(np.int32)"
+        )
+    if have != want:
+        raise ValueError(f"{name} has samples of shape {have}, the model takes {want}: {_advice(have, want, x.shape, name)}")
+
+
+def batch_last(shape, count):
+    """The inner shape of `count` samples of a user's shape: (H, W, C) -> (C, H, W, n), (D,) -> (D, n).
+
+    >>> batch_last((28, 28, 1), 32), batch_last((784,), 32)
+    ((1, 28, 28, 32), (784, 32))
+    """
+    return (*shape[-1:], *shape[:-1], count)
+
+
+def _part(data, part):
+    found = getattr(data, part)
+    if found is None:
+        raise ValueError(f"{data.name} has no {part} part: make it with Dataset(..., x_{part}=, y_{part}=), or pass (x, y)")
+    return found
+
+
+def _turned(rows, out=None):
+    turned = np.ascontiguousarray(np.moveaxis(rows, 0, -1))
+    if out is None:
+        return turned
+    out[...] = turned
+    return out
+
+
+def _advice(have, want, shape, name):
+    if shape == want or (*shape, 1) == want:
+        return f"if {name} is a single sample, add the batch axis: {name}[np.newaxis]"
+    if (*have, 1) == want:
+        return f"add the axis of the channels: {name}[..., np.newaxis]"
+    if len(have) == len(want) == 3 and (have[1], have[2], have[0]) == want:
+        return f"put the channels last: {name}.transpose(0, 2, 3, 1)"
+    if np.prod(have) == np.prod(want):
+        return f"{name}.reshape(-1, {', '.join(map(str, want))})"
+    return f"give the model input_shape={have}, or crop, pad or resize the samples"
