@@ -8,7 +8,23 @@ import importlib
 
 __version__ = "0.1.0"
 
-ROOMS = ("cluster", "comm", "data", "history", "kernels", "machine", "model", "nn", "optim", "parallel", "plots", "records", "scaling", "training", "zoo")
+ROOMS = (
+    "cluster",
+    "comm",
+    "data",
+    "history",
+    "kernels",
+    "machine",
+    "model",
+    "nn",
+    "optim",
+    "parallel",
+    "plots",
+    "records",
+    "scaling",
+    "training",
+    "zoo",
+)
 NAMES = {
     "Model": "model",
     "load": "model",

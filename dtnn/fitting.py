@@ -39,7 +39,9 @@ class Fitting:
         self.model, self.steps_before, self.seed = model, model.steps, seed
         self.epochs = _at_least("epochs", epochs, 0)
         if batch_size is not None and batch_size_per_rank is not None:
-            raise ValueError(f"give batch_size={batch_size} (over all ranks) or batch_size_per_rank={batch_size_per_rank}, not both")
+            raise ValueError(
+                f"give batch_size={batch_size} (over all ranks) or batch_size_per_rank={batch_size_per_rank}, not both"
+            )
         self.batch_size = batch_size and _at_least("batch_size", batch_size, 1)
         self.batch_size_per_rank = batch_size_per_rank and _at_least("batch_size_per_rank", batch_size_per_rank, 1)
         self.rows, self.name = samples(data, y), getattr(data, "name", "arrays")
@@ -54,7 +56,9 @@ class Fitting:
         """The job and its arguments for that many ranks."""
         batch_size = self.batch_size or (self.batch_size_per_rank or 0) * ranks or 32
         if batch_size < ranks:
-            raise ValueError(f"batch_size={batch_size} is less than the {ranks} ranks; each rank needs a sample: use at least {ranks}")
+            raise ValueError(
+                f"batch_size={batch_size} is less than the {ranks} ranks; each rank needs a sample: use at least {ranks}"
+            )
         settings = dict(
             validation=self.validation,
             loss=self.loss,

@@ -181,7 +181,11 @@ class Model:
         write(path, about, self.state_dict())
 
     def __getstate__(self):
-        return {"layers": self.layers, "state": self.state_dict(), **{k: getattr(self, k) for k in ("input_shape", "seed", "dtype", "steps")}}
+        return {
+            "layers": self.layers,
+            "state": self.state_dict(),
+            **{k: getattr(self, k) for k in ("input_shape", "seed", "dtype", "steps")},
+        }
 
     def __setstate__(self, kept):
         self.__init__(*kept["layers"], input_shape=kept["input_shape"], seed=kept["seed"], dtype=kept["dtype"])

@@ -26,7 +26,9 @@ def write(path, about, arrays):
     try:
         with os.fdopen(handle, "wb") as file:
             # C order: a transposed view would otherwise be written with its axes marked, and read back in Fortran order
-            np.savez(file, **{ABOUT: np.frombuffer(text.encode(), np.uint8)}, **{k: np.ascontiguousarray(a) for k, a in arrays.items()})
+            np.savez(
+                file, **{ABOUT: np.frombuffer(text.encode(), np.uint8)}, **{k: np.ascontiguousarray(a) for k, a in arrays.items()}
+            )
             file.flush()
             os.fsync(file.fileno())
         os.chmod(temporary, 0o666 & ~_umask())
@@ -51,7 +53,9 @@ def read(path):
     except (KeyError, ValueError, zipfile.BadZipFile, EOFError) as error:
         raise ValueError(f"{path} is not a model saved by dtnn, or is damaged: {error}") from error
     if not isinstance(about, dict) or about.get("format") != FORMAT:
-        raise ValueError(f"{path} was written in format {about.get('format')!r}, this dtnn reads {FORMAT}; a newer dtnn may read it")
+        raise ValueError(
+            f"{path} was written in format {about.get('format')!r}, this dtnn reads {FORMAT}; a newer dtnn may read it"
+        )
     return about, arrays
 
 

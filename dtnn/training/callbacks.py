@@ -43,7 +43,9 @@ def with_callbacks(generator, callbacks, model):
 
 def _one_or_two_arguments(callback, model):
     if not callable(callback):
-        raise TypeError(f"callbacks: {callback!r} is not a function; pass functions of a record, such as `lambda record: print(record)`")
+        raise TypeError(
+            f"callbacks: {callback!r} is not a function; pass functions of a record, such as `lambda record: print(record)`"
+        )
     try:
         inspect.signature(callback).bind(None, None)
     except TypeError:

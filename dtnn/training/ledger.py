@@ -1,6 +1,10 @@
 """Where a step's time goes, on this rank's own clock and against the other ranks'."""
 
+import platform
 import time
+import zlib
+
+import numpy as np
 
 from ..records import Ledger
 
@@ -75,33 +79,31 @@ class Arrivals:
     """Who came when to a reduction, told by the reduction itself: each rank adds its moment to its own place in the tail.
 
     Moments are float32 seconds since the last rank's arrival at the step before, which all ranks know, so they
-    are good to 0.1 microseconds. Valid where the ranks' clocks are one: on one host (`comparable`); elsewhere
-    nobody is said to wait.
+    are good to 0.1 microseconds. Valid where the ranks' clocks are one: on one host (`comparable`); elsewhere, and
+    where there are no places for them, nobody is said to wait.
     """
 
     def __init__(self, comm, places):
         self.rank, self.places = comm.rank, places
-        self.comparable = _on_one_host(comm)
+        self.comparable = places.size > 0 and _on_one_host(comm)
         self.reference = _clock_of_rank_0(comm)
 
     def tell(self, now):
         """Write down that this rank arrives `now`."""
         self.own = now - self.reference
-        self.places[self.rank] = self.own
+        if self.comparable:
+            self.places[self.rank] = self.own
 
     def waited(self):
         """After the reduction: seconds from this rank's arrival to the last one's."""
+        if not self.comparable:
+            return 0.0
         last = float(self.places.max())
         self.reference += last
-        return last - self.own if self.comparable else 0.0
+        return last - self.own
 
 
 def _on_one_host(comm):
-    import platform
-    import zlib
-
-    import numpy as np
-
     name = np.array([zlib.crc32(platform.node().encode())], np.float64)
     lowest, highest = name.copy(), name.copy()
     comm.Allreduce(lowest, "min")
@@ -110,8 +112,6 @@ def _on_one_host(comm):
 
 
 def _clock_of_rank_0(comm):
-    import numpy as np
-
     moment = np.array([time.perf_counter()])
     comm.Bcast(moment)
     return float(moment[0])

@@ -8,8 +8,10 @@ import numpy as np
 
 from ..data.batches import batches, shares
 from ..kernels.aligned import aligned
+from ..nn.layer import call_forward
 from ..nn.losses import cross_entropy
 from ..nn.metrics import accuracy
+from ..nn.parameters import named_layers
 from ..nn.passes import Pass
 from ..optim import SGD, Progress
 from ..parallel import AllReduce, broadcast, in_sync
@@ -19,6 +21,7 @@ from .ledger import Arrivals, Stopwatch
 from .not_finite import NotFinite
 
 LOSS, STOP, ARRIVALS = 0, 1, 2  # places in the tail that rides behind the gradient; one arrival a rank
+MOST_ARRIVALS = 48  # ranks; more don't share one host's clock anyway
 ELSEWHERE = Stop("stopped on another rank")
 
 
@@ -93,7 +96,9 @@ def train(
     4
     """
     if not 0 < comm.size <= batch_size:
-        raise ValueError(f"batch_size={batch_size} is less than the {comm.size} ranks; each rank needs a sample: use at least {comm.size}")
+        raise ValueError(
+            f"batch_size={batch_size} is less than the {comm.size} ranks; each rank needs a sample: use at least {comm.size}"
+        )
     from ..machine import describe  # here, since it imports Numba's and BLAS's settings
 
     yield Place(comm.rank, describe())
@@ -120,7 +125,8 @@ class Replica:
         self.parameters = model.parameters
         self.parameters.grad[:] = 0  # an interrupted step may have left something
         self.state = optimizer.state(self.parameters)
-        self.tail = self.parameters.tail(ARRIVALS + comm.size)
+        told = comm.size if comm.size <= MOST_ARRIVALS else 0
+        self.tail = self.parameters.tail(ARRIVALS + told)
         self.arrivals = Arrivals(comm, self.tail[ARRIVALS:])
         self.scratch = Pass(seed)
         self.inputs = {}
@@ -199,7 +205,7 @@ class Replica:
         self.stop_votes = tail[STOP]
         loss_sum = float(tail[LOSS])
         if not math.isfinite(loss_sum):
-            raise NotFinite(self.step, self._first_not_finite(count))
+            raise NotFinite(self.step, self._first_not_finite(len(indices), count))
         self.optimizer.update(self.parameters, self.state, progress)
         watch.lap("update")
         watch.step(count, handed)
@@ -244,19 +250,20 @@ class Replica:
         self.comm.Allreduce(vote, "max")
         return asked or (ELSEWHERE if vote[0] else None)
 
-    def _first_not_finite(self, count):
+    def _first_not_finite(self, total, count):
         """Name of the first layer, over all ranks, whose output is not finite for the batch of this step."""
-        names = [name for name, _ in self.model.net.named_layers()]
-        place = np.array([float(len(names))])
+        layers, place = self.model.net.layers, np.array([np.inf])
+        names = {id(layer): name for name, layer, _ in named_layers(self.model.net)}
         if count:
             x = self._input(count)
-            for k, (_, layer) in enumerate(self.model.net.named_layers()):
-                x = layer.forward(x)[0]
+            self.scratch.begin(self.step, self.scratch.first, count, total)  # as in this step: the same dropout
+            for k, layer in enumerate(layers):
+                x = call_forward(layer, x, self.scratch)[0]
                 if not np.isfinite(x).all():
                     place[0] = k
                     break
         self.comm.Allreduce(place, "min")
-        return f"the output of {names[int(place[0])]}" if place[0] < len(names) else "the loss"
+        return f"the output of {names[id(layers[int(place[0])])]}" if math.isfinite(place[0]) else "the loss"
 
 
 def _from_rank_0(comm, number):

@@ -1,0 +1,108 @@
+"""Imports point downwards only, and `import dtnn` stays light: the walls of the house, checked."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dtnn
+
+ROOT = Path(dtnn.__file__).parent
+
+# What each room may import of dtnn, floor by floor. A name that stands for a room includes all of its files.
+GROUND = {"kernels", "records", "machine", "history", "named"}
+FIRST = {"nn", "comm", "data", "plots", "explain"}
+SECOND = {"optim", "parallel"}
+THIRD = {"training", "cluster"}
+MAY_IMPORT = {
+    "kernels": set(),
+    "records": set(),
+    "machine": set(),
+    "named": set(),
+    "history": {"records"},
+    "nn": {"kernels"},
+    "comm": {"records", "machine"},
+    "data": {"kernels"},
+    "plots": {"records", "history"},
+    "explain": {"records"},
+    "optim": {"nn", "kernels"},
+    "parallel": {"nn", "comm", "records"},
+    "training": {"nn", "optim", "data", "comm", "parallel", "records", "kernels", "machine", "named"},
+    "cluster": {"comm", "records", "machine", "history", "plots", "named"},
+    "description": GROUND | FIRST,
+    "weights": set(),
+    "fitting": GROUND | FIRST | SECOND | THIRD,
+    "model": GROUND | FIRST | SECOND | THIRD | {"description", "weights", "fitting"},
+    "check": GROUND | FIRST | SECOND | THIRD | {"model"},
+    "scaling": GROUND | FIRST | SECOND | THIRD | {"model", "fitting"},
+    "zoo": {"nn", "model"},
+    "cli": None,  # anything
+    "__main__": None,
+}
+
+
+def room_of(path):
+    return path.relative_to(ROOT).with_suffix("").parts[0]
+
+
+def imports_of_dtnn(path):
+    """The rooms of dtnn that a file imports, wherever in the file."""
+    package = ["dtnn", *path.relative_to(ROOT).parent.parts]
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            module = base + (node.module.split(".") if node.module else [])
+            names = [module + [alias.name] for alias in node.names] if module == ["dtnn"] else [module]
+        elif isinstance(node, ast.Import):
+            names = [alias.name.split(".") for alias in node.names]
+        else:
+            continue
+        yield from (name[1] for name in names if name[0] == "dtnn" and len(name) > 1)
+
+
+FILES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_point_downwards(path):
+    room = room_of(path)
+    assert room in MAY_IMPORT, f"{room} is a new room: say in this test what it may import"
+    if MAY_IMPORT[room] is None:
+        return
+    wrong = (
+        {name for name in imports_of_dtnn(path) if (ROOT / name).is_dir() or (ROOT / f"{name}.py").exists()}
+        - MAY_IMPORT[room]
+        - {room}
+    )
+    assert not wrong, f"{path.relative_to(ROOT)} imports {sorted(wrong)}, which are not below {room}"
+
+
+def test_the_test_sees_an_import_that_points_upwards(tmp_path):
+    file = ROOT / "kernels" / "pretended.py"
+    source = "from ..nn import Linear\nimport dtnn.model\nfrom dtnn import zoo\n"
+    tree = ast.parse(source)
+    original = Path.read_text
+    Path.read_text = lambda self, *a, **k: source if self == file else original(self, *a, **k)
+    try:
+        assert set(imports_of_dtnn(file)) == {"nn", "model", "zoo"}
+    finally:
+        Path.read_text = original
+    assert tree.body
+
+
+@pytest.mark.parametrize(
+    "statement", ["import dtnn", "import dtnn; dtnn.Model", "import dtnn; dtnn.comm, dtnn.cluster; dtnn.Cluster"]
+)
+def test_import_is_light(statement):
+    heavy = "mpi4py", "ipyparallel", "matplotlib", "ipywidgets", "IPython"
+    code = f"{statement}\nimport sys; print([name for name in {heavy!r} if name in sys.modules])"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert result.stdout.strip() == "[]"
+
+
+def test_the_table_of_contents_is_right():
+    assert all(getattr(dtnn, name) is not None for name in dtnn.__all__)
+    with pytest.raises(AttributeError, match="dtnn has no 'Modell'"):
+        dtnn.Modell  # noqa: B018

@@ -1,0 +1,113 @@
+"""P ranks with global batch B give the weights of one rank with batch B: the central promise."""
+
+import numpy as np
+import pytest
+
+from dtnn import Model, optim
+from dtnn.comm import Serial, run_threads
+from dtnn.data import Samples
+from dtnn.nn import Conv2d, Dropout, Flatten, Linear, MaxPool2d, ReLU
+from dtnn.records import Ledger, Step
+from dtnn.training import train
+
+ROWS = 50
+
+
+def digits(count=ROWS):
+    rng = np.random.default_rng(3)
+    return Samples(rng.standard_normal((count, 8, 6, 1)).astype(np.float32), rng.integers(0, 10, count))
+
+
+def network(dtype="float64", seed=0):
+    return Model(
+        Conv2d(3, 3, padding=1), ReLU(), MaxPool2d(2), Flatten(), Dropout(0.3), Linear(12), ReLU(), Linear(10),
+        input_shape=(8, 6, 1), dtype=dtype, seed=seed,
+    )  # fmt: skip
+
+
+def trained(comm, dtype="float64", **settings):
+    model = network(dtype, seed=comm.rank)  # rank 0's weights must win (case 39)
+    settings = {"batch_size": 16, "epochs": 3, "optimizer": optim.SGD(0.05, momentum=0.9)} | settings
+    records = list(train(comm, model, digits(), **settings))
+    return model.parameters.value.copy(), records, getattr(comm, "bytes", 0)
+
+
+def distance(weights, alone, start):
+    return np.linalg.norm(weights - alone) / np.linalg.norm(alone - start)
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+@pytest.mark.parametrize("optimizer", [optim.SGD(0.05, momentum=0.9, nesterov=True), optim.Adam(0.01)], ids=["sgd", "adam"])
+def test_the_weights_are_those_of_one_rank(ranks, optimizer):
+    # 50 samples in batches of 16: the last batch has 2, so that on 3 and 4 ranks some share is empty
+    start = network().parameters.value
+    alone, records, _ = trained(Serial(), optimizer=optimizer)
+    together = run_threads(trained, ranks, optimizer=optimizer)
+    for weights, told, handed in together:
+        assert distance(weights, alone, start) < 1e-10
+        assert ranks == 1 or handed > 0
+        losses = [[r.loss for r in kept if isinstance(r, Step)] for kept in (records, told)]
+        np.testing.assert_allclose(*losses, rtol=1e-9)
+    assert len({weights.tobytes() for weights, _, _ in together}) == 1, "replicas differ"
+
+
+def test_in_float32_the_distance_is_rounding():
+    start = network("float32").parameters.value
+    settings = dict(dtype="float32", epochs=2, batch_size=10)
+    alone, _, _ = trained(Serial(), **settings)
+    for ranks in (2, 4):
+        for weights, _, _ in run_threads(trained, ranks, **settings):
+            assert distance(weights, alone, start) < 1e-5
+
+
+def test_other_seeds_or_batches_give_other_weights():
+    """The comparison above can fail: it sees a difference where there is one."""
+    start = network().parameters.value
+    alone, _, _ = trained(Serial())
+    for settings in ({"seed": 1}, {"batch_size": 17}, {"optimizer": optim.SGD(0.05)}):
+        other, _, _ = trained(Serial(), **settings)
+        assert distance(other, alone, start) > 1e-3
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+def test_every_sample_is_used_once_an_epoch(ranks):
+    """Cases 32, 34, 37: shares are disjoint and complete, orders differ from epoch to epoch, all ranks make the same steps."""
+
+    class Noting(Samples):
+        def gather(self, indices, *args, **kwargs):
+            seen.setdefault(id(self), []).extend(indices.tolist())
+            return super().gather(indices, *args, **kwargs)
+
+    seen = {}
+
+    def job(comm):
+        rows = digits()
+        rows = Noting(rows.x, rows.y)
+        records = train(comm, network(), rows, batch_size=12, epochs=2)
+        steps = 0
+        for record in records:
+            if isinstance(record, Step):
+                steps += 1
+            else:
+                prepared = len(seen.get(id(rows), [])) if not steps else prepared
+        return seen[id(rows)][prepared:], steps
+
+    results = run_threads(job, ranks)
+    assert {steps for _, steps in results} == {10}
+    used = sum((indices for indices, _ in results), [])
+    assert sorted(used) == sorted(list(range(ROWS)) * 2)
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_the_ledger_adds_up(ranks):
+    for _, records, _ in run_threads(trained, ranks, epochs=2):
+        ledgers = [record for record in records if isinstance(record, Ledger)]
+        steps = [record for record in records if isinstance(record, Step)]
+        assert sum(record.steps for record in ledgers) == len(steps)
+        for record in ledgers:
+            parts = record.data + record.forward + record.backward + record.wait + record.transfer + record.update
+            assert 0 < parts <= record.seconds
+            assert record.wait >= 0
+            assert record.transfer >= 0
+    samples = sum(r.samples for _, kept, _ in run_threads(trained, ranks, epochs=2) for r in kept if isinstance(r, Ledger))
+    assert samples == 2 * ROWS
