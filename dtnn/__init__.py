@@ -9,21 +9,8 @@ import importlib
 __version__ = "0.1.0"
 
 ROOMS = (
-    "cluster",
-    "comm",
-    "data",
-    "history",
-    "kernels",
-    "machine",
-    "model",
-    "nn",
-    "optim",
-    "parallel",
-    "plots",
-    "records",
-    "scaling",
-    "training",
-    "zoo",
+    *("nn", "zoo", "data", "optim", "scaling", "plots"),
+    *("training", "parallel", "comm", "cluster", "kernels", "history", "machine", "model", "records"),
 )
 NAMES = {
     "Model": "model",

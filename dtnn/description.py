@@ -61,8 +61,8 @@ def build(description, layers=()):
     cls = own.get(name) or getattr(nn, name)
     if not (isinstance(cls, type) and issubclass(cls, nn.Layer)):
         raise ValueError(f"{name!r} is not a layer")
-    value = lambda item: build(item, layers) if isinstance(item, dict) and "layer" in item else _listed(item, layers)
-    return cls(*map(value, description["arguments"]), **{key: value(item) for key, item in description["settings"].items()})
+    arguments = [_value(item, layers) for item in description["arguments"]]
+    return cls(*arguments, **{key: _value(item, layers) for key, item in description["settings"].items()})
 
 
 def code(layers, **settings):
@@ -102,7 +102,7 @@ def _from_call(node):
     return ast.literal_eval(node)
 
 
-def _listed(item, layers):
-    if isinstance(item, list):
-        return tuple(build(part, layers) if isinstance(part, dict) else _listed(part, layers) for part in item)
-    return item
+def _value(item, layers):
+    if isinstance(item, dict):
+        return build(item, layers)
+    return tuple(_value(part, layers) for part in item) if isinstance(item, list) else item

@@ -29,6 +29,7 @@ def gather(rows, indices, out, scale=1.0):
     Examples
     --------
     >>> rows = np.arange(6, dtype=np.float32).reshape(3, 2)
+    >>> import numpy as np
     >>> from dtnn.kernels.gather import gather
     >>> gather(rows, np.array([2, 0]), np.empty((2, 2), np.float32), 10)
     array([[40.,  0.],

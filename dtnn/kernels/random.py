@@ -18,7 +18,7 @@ def stream(*keys):
 
     Examples
     --------
-    >>> stream(0, 1) != stream(1, 0)
+    >>> bool(stream(0, 1) != stream(1, 0))
     True
     """
     state = 0x9E3779B97F4A7C15

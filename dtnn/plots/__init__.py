@@ -1,0 +1,13 @@
+"""Pictures of runs: records in, matplotlib Axes out.
+
+`curves` (loss, accuracy), `breakdown` (each rank's time), `scaling` (a study's speed-up), `picture` and `figure` (a
+whole run in one), `Live` (a run as it happens).  `totals` gives the numbers behind the bars.
+"""
+
+from .breakdown import breakdown, totals
+from .curves import curves
+#from .live import Live
+from .picture import figure, picture
+#from .scaling import scaling
+
+__all__ = ["Live", "breakdown", "curves", "figure", "picture", "scaling", "totals"]
