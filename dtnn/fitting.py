@@ -56,9 +56,7 @@ class Fitting:
         """The job and its arguments for that many ranks."""
         batch_size = self.batch_size or (self.batch_size_per_rank or 0) * ranks or 32
         if batch_size < ranks:
-            raise ValueError(
-                f"batch_size={batch_size} is less than the {ranks} ranks; each rank needs a sample: use at least {ranks}"
-            )
+            raise ValueError(f"batch_size={batch_size} is less than the {ranks} ranks; each needs a sample: use at least {ranks}")
         settings = dict(
             validation=self.validation,
             loss=self.loss,

@@ -218,7 +218,8 @@ def _checked_shape(shape):
         shape = (shape,) if isinstance(shape, int) else ()
     if len(shape) not in (1, 2, 3) or min(shape) < 1:
         raise ValueError(
-            f"input_shape={shape}: give the shape of one sample, (height, width, channels) of an image or (features,) of a row, without the batch"
+            f"input_shape={shape}: give the shape of one sample without the batch, "
+            "(height, width, channels) of an image or (features,) of a row"
         )
     return shape
 

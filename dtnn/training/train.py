@@ -91,8 +91,8 @@ def train(
     --------
     >>> import dtnn
     >>> model, digits = dtnn.zoo.mlp(), dtnn.data.mnist5k()
-    >>> losses = [record.loss for record in train(dtnn.comm.Serial(), model, digits.train, batch_size=1000) if isinstance(record, Step)]
-    >>> len(losses)
+    >>> records = list(train(dtnn.comm.Serial(), model, digits.train, batch_size=1000))
+    >>> len([record.loss for record in records if isinstance(record, Step)])
     4
     """
     if not 0 < comm.size <= batch_size:
