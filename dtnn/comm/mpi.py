@@ -1,0 +1,169 @@
+"""Ranks as processes of MPI, which wait without becoming deaf.
+
+A blocking call of MPI hears neither an interrupt nor that the rank it waits for has failed.  So all calls here are begun
+and then asked after (`polling`), and between two questions a rank looks for an interrupt and for another's notice of
+failure, which travels on a communicator of its own (`notices`).
+"""
+
+import sys
+from functools import partial
+
+import numpy as np
+
+from .communicator import RankFailed, known_rank
+from .flat import flat, number_or_array, put_back, reducible
+from .notices import Notices
+from .pending import Pending
+from .polling import Patience, is_crowded
+
+LARGEST_MESSAGE = 2**31 - 1  # bytes; not every MPI library counts further
+
+
+class MPI:
+    """The communicator of this process.  Making one is collective: all ranks of `world` do it.
+
+    Parameters
+    ----------
+    world : mpi4py.MPI.Comm, optional
+        For the work; ``COMM_WORLD`` if left out.
+    notices : mpi4py.MPI.Comm, optional
+        A duplicate of `world` for notices of failure; without it the others don't hear of one.
+    blocking : bool
+        Use MPI's blocking calls, for jobs under ``mpiexec`` that nobody interrupts; there a failure ends all processes.
+    crowded : bool, optional
+        Whether ranks share cores; found out if left out.
+
+    Notes
+    -----
+    What is summed has the same bits on all ranks, but in which order it is added up is the library's affair.  MPI doesn't
+    notice deadlocks, nor all ranks that ask for different things: try a new algorithm on threads first.
+
+    After a failure or an interrupt neither `world` nor `notices` may be used again, which `clean` says (`checkout` looks).
+    The arrays of operations that were under way are kept for the life of the process, for MPI may still write to them.
+    """
+
+    def __init__(self, world=None, notices=None, blocking=False, crowded=None):
+        from mpi4py import MPI as library
+
+        self.library = library
+        self.world = library.COMM_WORLD if world is None else world
+        self.rank, self.size = self.world.rank, self.world.size
+        self.blocking, self.bytes, self.under_way = blocking, 0, 0
+        self._notices = Notices(library, notices)
+        self._patience = Patience(is_crowded(self.world) if crowded is None else crowded)
+        self._operations = {"sum": library.SUM, "max": library.MAX, "min": library.MIN}
+        self._interrupted = self._failed = False
+
+    @property
+    def clean(self):
+        """Whether everything begun here has ended, without a failure or an interrupt."""
+        return not (self.under_way or self._interrupted or self._failed or self._notices.failure)
+
+    def Send(self, array, dest, tag=0):
+        self._send(array, dest, tag).Wait()
+
+    def Recv(self, array, source, tag=0):
+        self._receive(array, source, tag).Wait()
+
+    def Sendrecv(self, sent, dest, received, source, tag=0):
+        incoming = self._receive(received, source, tag)
+        self._send(sent, dest, tag).Wait()
+        incoming.Wait()
+
+    def Bcast(self, array, root=0):
+        elements, root = flat(array, writeable=True), known_rank(root, self.size, "root")
+        self._count(elements)
+        begin = self.world.Bcast if self.blocking else self.world.Ibcast
+        calls = (begin(_memory(piece), root) for piece in pieces(elements))
+        Pending(self, calls, elements, elements.nbytes, partial(put_back, elements, array)).Wait()
+        return array
+
+    def Allreduce(self, array, op="sum"):
+        value, plain = number_or_array(array)
+        self._reduce(value, op, self.world.Allreduce if self.blocking else self.world.Iallreduce).Wait()
+        return value.item() if plain else array
+
+    def Iallreduce(self, array, op="sum"):
+        return self._reduce(array, op, self.world.Iallreduce)
+
+    def Gather(self, array, root=0):
+        elements, root = flat(array), known_rank(root, self.size, "root")
+        self._count(elements)
+        begin = self.world.Gather if self.blocking else self.world.Igather
+        sent = pieces(elements)
+        rows = [np.empty((self.size if self.rank == root else 0, piece.size), piece.dtype) for piece in sent]
+        calls = (begin(_memory(piece), _memory(row.reshape(-1)), root) for piece, row in zip(sent, rows))
+        Pending(self, calls, [sent, rows], self.size * elements.nbytes).Wait()
+        return np.concatenate(rows, axis=1).reshape(self.size, *array.shape) if self.rank == root else None
+
+    def Barrier(self):
+        begin = self.world.Barrier if self.blocking else self.world.Ibarrier
+        Pending(self, (begin() for _ in range(1)), None).Wait()
+
+    def fail(self, reason):
+        self._failed = True
+        if self.blocking and self.size > 1:
+            print(f"rank {self.rank} failed: {reason}", file=sys.stderr, flush=True)  # the next line ends this process too
+            self.world.Abort(1)
+        self._notices.tell(reason)
+
+    def interrupt(self):
+        """Make the wait that this rank is in, or begins next, end with KeyboardInterrupt; from any thread."""
+        self._interrupted = True
+
+    def look(self):
+        """Raise what a wait has to end with, if there is anything."""
+        if self._interrupted:
+            raise KeyboardInterrupt
+        if self._notices.hear():
+            raise RankFailed(*self._notices.failure)
+
+    def wait(self, has_ended, size):
+        """Poll for `size` bytes until `has_ended()`, looking round meanwhile."""
+        self._patience.wait(has_ended, self.look, size)
+
+    def _send(self, array, dest, tag):
+        elements, dest = flat(array), known_rank(dest, self.size, "dest")
+        self._count(elements)
+        calls = (self.world.Isend(_memory(piece), dest, tag) for piece in pieces(elements))
+        return Pending(self, calls, elements, elements.nbytes)
+
+    def _receive(self, array, source, tag):
+        elements, source = flat(array, writeable=True), known_rank(source, self.size, "source")
+        calls = (self.world.Irecv(_memory(piece), source, tag) for piece in pieces(elements))
+        expected = [(source, piece.nbytes) for piece in pieces(elements)]
+        return Pending(self, calls, elements, elements.nbytes, partial(put_back, elements, array), expected)
+
+    def _reduce(self, array, op, begin):
+        elements = reducible(array, op)
+        self._count(elements)
+        numbers = _known_to_mpi(elements)
+        calls = (begin(self.library.IN_PLACE, piece, self._operations[op]) for piece in pieces(numbers))
+        return Pending(self, calls, numbers, numbers.nbytes, partial(_take_back, numbers, elements, array))
+
+    def _count(self, elements):
+        if self.size > 1:
+            self.bytes += elements.nbytes
+
+
+def pieces(elements):
+    """A flat array in messages of at most `LARGEST_MESSAGE` bytes; at least one, be it empty."""
+    step = max(1, LARGEST_MESSAGE // elements.itemsize)
+    return [elements[start : start + step] for start in range(0, max(1, elements.size), step)]
+
+
+def _memory(elements):
+    return elements.view(np.uint8)
+
+
+def _known_to_mpi(elements):
+    """The same numbers in a type that MPI can reduce; half precision is summed in single."""
+    if elements.dtype == np.float16:
+        return elements.astype(np.float32)
+    return elements.view(np.uint8) if elements.dtype == bool else elements
+
+
+def _take_back(numbers, elements, array):
+    if numbers.dtype == np.float32 and elements.dtype == np.float16:
+        elements[...] = numbers
+    put_back(elements, array)

@@ -1,0 +1,87 @@
+"""Requests of MPI under way, whose memory outlives whatever happens to those who wait."""
+
+import itertools
+
+from .communicator import Mismatch
+
+HELD = {}  # buffers MPI may still write to: of what is under way, and for the life of the process of what was abandoned
+NUMBERS = itertools.count()
+
+
+class Pending:
+    """One operation of a communicator, perhaps in several messages: a request.
+
+    Parameters
+    ----------
+    comm : MPI
+        Whose operation it is.
+    calls : iterable
+        Each turn begins a message and gives its request; None says it has already ended (a blocking call).
+    buffers : object
+        All memory that the calls hand to MPI. It is held from before the first call until all have ended; if they never
+        do, because the wait was interrupted or a rank failed, for ever.
+    size : int
+        Bytes that travel, for patience.
+    finish : callable, optional
+        Called once at the end.
+    expected : list of tuple, optional
+        For receiving: source and bytes of each message, which what arrives must match.
+    """
+
+    def __init__(self, comm, calls, buffers, size=0, finish=None, expected=None):
+        self.comm, self.finish, self.size = comm, finish, size
+        self.number = next(NUMBERS)
+        HELD[self.number] = buffers
+        comm.under_way += 1
+        expected = expected or itertools.repeat(None)
+        self.left = [(request, wanted) for request, wanted in zip(calls, expected) if request is not None]
+        self.left.reverse()  # the last is asked first, and taken off when it has ended
+
+    def Test(self):
+        self.comm.look()
+        return self.has_ended()
+
+    def Wait(self):
+        if self.comm.blocking:
+            for request, wanted in reversed(self.left):
+                self._ask(request.Wait, wanted)
+            self.left.clear()
+            self.has_ended()
+        else:
+            self.comm.wait(self.has_ended, self.size)
+
+    def has_ended(self):
+        """Whether all messages have arrived; looks at nothing else."""
+        while self.left:
+            if not self._ask(*self._test_of_last()):
+                return False
+            self.left.pop()
+        if self.number in HELD:
+            self._end()
+        return True
+
+    def _test_of_last(self):
+        request, wanted = self.left[-1]
+        return request.Test, wanted
+
+    def _ask(self, call, wanted):
+        if wanted is None:
+            return call()
+        source, size = wanted
+        status = self.comm.library.Status()
+        try:
+            ended = call(status)
+        except self.comm.library.Exception as error:
+            if error.Get_error_class() != self.comm.library.ERR_TRUNCATE:
+                raise
+            raise Mismatch(f"rank {source} sent more than the {size} bytes that rank {self.comm.rank} receives") from error
+        if ended and status.Get_count(self.comm.library.BYTE) != size:
+            got = status.Get_count(self.comm.library.BYTE)
+            raise Mismatch(f"rank {source} sent {got} bytes, but rank {self.comm.rank} receives {size}; make the arrays alike")
+        return ended
+
+    def _end(self):
+        if self.finish:
+            self.finish()
+        del HELD[self.number]
+        self.comm.under_way -= 1
