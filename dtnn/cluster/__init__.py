@@ -1,0 +1,7 @@
+"""Clusters of ranks, started from a notebook or a script, and the runs on them."""
+
+from .cluster import Cluster
+from .failure import RankDied, RunFailed, RunInterrupted
+from .run import Run
+
+__all__ = ["Cluster", "RankDied", "Run", "RunFailed", "RunInterrupted"]

@@ -1,0 +1,214 @@
+"""Ranks that work together, started from here: as MPI engines or as threads."""
+
+import difflib
+import functools
+import html
+import operator
+import os
+import threading
+import weakref
+
+from .. import machine
+from .run import Run
+
+LAUNCHERS = ("mpi", "threads")
+THREAD_VARIABLES = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+COLUMNS = ("rank", "host", "pid", "cores", "threads", "state")
+
+
+class Cluster:
+    """Ranks on which jobs run: ``with Cluster(4) as cluster: cluster.run(job).result()``.
+
+    Parameters
+    ----------
+    ranks : int, optional
+        How many; 2 when nothing is said, all engines of a ready ipyparallel cluster.
+    launcher : str or ipyparallel.Cluster or ipyparallel.Client
+        "mpi": engines under the ``mpiexec`` of this Python's environment.  "threads": threads of this process, no MPI
+        needed.  Or an ipyparallel cluster that runs already; it is used, and left running.
+    threads_per_rank : int, optional
+        BLAS and Numba threads of each rank; cores divided by ranks when nothing is said, unless the environment
+        (``OMP_NUM_THREADS``, ``NUMBA_NUM_THREADS`` ...) says otherwise.
+    timeout : float
+        Seconds that the start may take.
+    on_wait : callable, optional
+        Called with a line of text while a wait goes on for over 1 s, and with "" when it is over.  When nothing is said,
+        notebooks and terminals show one line that goes away again; False shows nothing.
+
+    Raises
+    ------
+    ValueError
+        An unknown launcher (the text has the nearest right one), a number of ranks or threads below 1.
+
+    Examples
+    --------
+    >>> with Cluster(2, launcher="threads") as cluster:
+    ...     cluster.run(lambda comm: comm.Allreduce(comm.rank + 1)).result()
+    3
+    """
+
+    def __init__(self, ranks=None, launcher="mpi", threads_per_rank=None, timeout=60.0, on_wait=None):
+        self.launcher = launcher if not isinstance(launcher, str) else _known_launcher(launcher)
+        self.ranks = _positive(2 if ranks is None else ranks, "ranks")
+        self.threads_per_rank = _threads(self.ranks, threads_per_rank)
+        self.timeout, self.on_wait = timeout, on_wait
+        self._asked, self._user_threads = ranks, threads_per_rank
+        self._crew, self._last, self._lock = None, None, threading.Lock()
+
+    # ---- life
+
+    @property
+    def state(self):
+        """ "stopped", "running", or "dead" when a rank's process has gone away."""
+        if self._crew is None:
+            return "stopped"
+        return "dead" if self._crew.dead() else "running"
+
+    def start(self):
+        """Start the ranks and return the cluster; nothing happens if they run.
+
+        Raises
+        ------
+        RuntimeError
+            They could not be started: there is no MPI, some never came (which, and the end of their log), or they don't
+            know of each other (launcher and library, and what to install).
+        """
+        from .waiting import waiting
+
+        with self._lock:
+            if self._crew is None:
+                crew = self._new_crew()
+                with waiting(self.on_wait) as waits:
+                    crew.start(waits)
+                self._crew, self.ranks, self._last = crew, crew.size, None
+                self._finalizer = weakref.finalize(self, _stop, crew, os.getpid())
+        return self
+
+    def stop(self):
+        """End the ranks, whatever they do, and everything that was started for them."""
+        with self._lock:
+            if self._crew is not None:
+                self._finalizer()
+                self._crew = None
+
+    def restart(self):
+        """Stop what is left of the ranks and start new ones."""
+        self.stop()
+        return self.start()
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *_):
+        self.stop()
+
+    # ---- work
+
+    def run(self, job, *args, **kwargs):
+        """Have all ranks do a job; returns at once.
+
+        Runs of one cluster follow each other in the order they were asked for.
+
+        Parameters
+        ----------
+        job : callable
+            ``job(comm, *args, **kwargs)``: a function, or a generator of records whose return value is the result.
+            It and its arguments travel by value: each rank has its own copy, and nothing needs to be importable there.
+
+        Returns
+        -------
+        Run
+
+        Raises
+        ------
+        RuntimeError
+            The cluster isn't running, or a rank has died.
+        TypeError
+            The job can't travel.
+        """
+        from .parcel import pack
+
+        if not callable(job):
+            raise TypeError(f"a job is a function that takes a communicator, not {job!r:.60}; pass the function itself")
+        with self._lock:
+            if self._crew is None:
+                raise RuntimeError("the cluster is stopped: start it with cluster.start(), or use it within `with Cluster(...)`")
+            self._crew.check()
+            run = Run(self._crew.size, getattr(job, "__name__", type(job).__name__), self._crew.rows())
+            run._start(functools.partial(_conduct, self._crew, pack(job, args, kwargs), self._last))
+            self._last = run
+        return run
+
+    # ---- looks
+
+    def describe(self):
+        """One description a rank: rank, host, pid, cores, threads, state."""
+        if self._crew is None:
+            return [{"rank": rank, "threads": self.threads_per_rank, "state": "stopped"} for rank in range(self.ranks)]
+        state = "idle" if self._last is None or self._last._drained.is_set() else self._last.name
+        dead = self._crew.dead()
+        return [{**row, "state": "dead" if row["rank"] in dead else state} for row in self._crew.rows()]
+
+    def __repr__(self):
+        kind = self.launcher if isinstance(self.launcher, str) else type(self.launcher).__name__
+        lines = ["  " + "  ".join(f"{row.get(name, '')!s:>8}" for name in COLUMNS) for row in self.describe()]
+        head = "  " + "  ".join(f"{name:>8}" for name in COLUMNS)
+        return "\n".join([f"<Cluster of {self.ranks} ranks ({kind}), {self.state}>", head, *lines])
+
+    def _repr_html_(self):
+        cells = "".join(f"<th>{name}</th>" for name in COLUMNS)
+        rows = ["".join(f"<td>{html.escape(str(row.get(name, '')))}</td>" for name in COLUMNS) for row in self.describe()]
+        return f"<table><tr>{cells}</tr>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
+
+    def _new_crew(self):
+        if self.launcher == "threads":
+            from .thread_ranks import ThreadRanks
+
+            return ThreadRanks(self.ranks, self.threads_per_rank)
+        from .engines import Engines
+
+        if self.launcher == "mpi":
+            return Engines(self.ranks, self.threads_per_rank, self._user_threads is not None, self.timeout)
+        return Engines.of(self.launcher, self._asked, self.timeout)
+
+
+def _conduct(crew, parcel, before, run):
+    """See a run through, after the one before it."""
+    if before is not None:
+        run._waits("the run before it to end")
+        while not before._drained.wait(0.1):
+            if any(run._take_requests()):
+                run._interrupting()
+                return
+    crew.conduct(run, parcel)
+
+
+def _stop(crew, pid):
+    if os.getpid() == pid:  # a fork of this process has no say in it
+        crew.stop()
+
+
+def _known_launcher(name):
+    if name.lower() not in LAUNCHERS:
+        near = difflib.get_close_matches(name.lower(), LAUNCHERS, 1, 0.3)
+        hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(LAUNCHERS)}"
+        raise ValueError(f"no launcher is called {name!r}: {hint}")
+    return name.lower()
+
+
+def _positive(value, name):
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}={value!r} is no whole number; ask for 1, 2, 3 ...") from None
+    if isinstance(value, bool) or number < 1:
+        raise ValueError(f"{name}={value!r} can't be; ask for 1 or more")
+    return number
+
+
+def _threads(ranks, asked):
+    """Threads a rank: what was asked for, what the user's environment says, or the cores of this host shared out."""
+    if asked is not None:
+        return _positive(asked, "threads_per_rank")
+    said = [os.environ[name] for name in THREAD_VARIABLES if os.environ.get(name, "").isdecimal()]
+    return max(1, int(said[0])) if said else machine.threads_per_rank(ranks)

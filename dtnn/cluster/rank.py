@@ -1,0 +1,161 @@
+"""What one rank does with a job, be it a thread here or an engine far away."""
+
+import collections
+import contextlib
+import inspect
+import os
+import traceback
+from dataclasses import dataclass
+
+from ..comm.communicator import RankFailed
+
+COMM_FOLDER = os.path.dirname(inspect.getfile(RankFailed)) + os.sep
+CLUSTER_FOLDER = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+
+@dataclass(frozen=True)
+class Stop:
+    """The command that ends a generator job cleanly: all ranks after the same step; `text` says why."""
+
+    text: str = "stopped"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a job ended on one rank.
+
+    Parameters
+    ----------
+    rank : int
+    state : str
+        "done"; "failed" (it raised); "interrupted"; "abandoned" (a rank it waited for failed or was interrupted);
+        "dead" (its process went away).
+    value : object
+        What the job returned.
+    error : BaseException or None
+        What it raised.
+    trace : str
+        The traceback of `error`, or what is known of the end.
+    waited : str
+        What an abandoned rank was waiting for, and where.
+    """
+
+    rank: int
+    state: str
+    value: object = None
+    error: BaseException | None = None
+    trace: str = ""
+    waited: str = ""
+
+
+class Commands:
+    """Commands on their way to a job, put in by one thread and taken out by another.
+
+    Attributes
+    ----------
+    heard : bool
+        Whether the job is one that takes commands, a generator; a plain function can only be interrupted.
+
+    Examples
+    --------
+    >>> commands = Commands()
+    >>> commands.put(Stop())
+    >>> commands.take(), commands.take()
+    (Stop(text='stopped'), None)
+    """
+
+    def __init__(self):
+        self._waiting, self.heard = collections.deque(), False
+
+    def put(self, command):
+        self._waiting.append(command)
+
+    def take(self):
+        """The next command, or None."""
+        return self._waiting.popleft() if self._waiting else None
+
+
+def perform(job, comm, args=(), kwargs=None, publish=None, commands=None):
+    """Do a job on this rank and say how it ended; never raises.
+
+    Parameters
+    ----------
+    job : callable
+        ``job(comm, *args, **kwargs)``: a function, or a generator of records whose return value is the result.
+    comm : Communicator
+    publish : callable
+        Takes each record that this rank is to tell: those with its own number, and on rank 0 those without a rank.
+    commands : Commands
+        What comes in for a generator job: asked after each record, the answer is sent into the generator.
+
+    Examples
+    --------
+    >>> from dtnn.comm.serial import Serial
+    >>> perform(lambda comm, x: x + comm.rank, Serial(), (41,))
+    Outcome(rank=0, state='done', value=41, error=None, trace='', waited='')
+    """
+    try:
+        value = _drive(job(comm, *args, **(kwargs or {})), comm.rank, publish or _ignore, commands or Commands())
+        return Outcome(comm.rank, "done", value)
+    except KeyboardInterrupt as error:
+        comm.fail("interrupted")
+        return Outcome(comm.rank, "interrupted", waited=waited_for(error))
+    except BaseException as error:
+        if _of_a_peer(error):
+            return Outcome(comm.rank, "abandoned", error=error, trace=_trace(error), waited=waited_for(error))
+        comm.fail(f"{type(error).__name__}: {error}")
+        return Outcome(comm.rank, "failed", error=error, trace=_trace(error))
+
+
+def waited_for(error):
+    """Where an exception ended a wait: the verb and the line of the job, "" if it was no wait.
+
+    >>> waited_for(ValueError("raised nowhere"))
+    ''
+    """
+    place, verb = "", ""
+    for frame in traceback.extract_tb(error.__traceback__):
+        if frame.filename.startswith(COMM_FOLDER):
+            verb = verb or frame.name
+        elif not verb:
+            place = f"{os.path.basename(frame.filename)}, line {frame.lineno}, in {frame.name}"
+    return f"{verb} ({place})" if verb else ""
+
+
+def _drive(work, rank, publish, commands):
+    """Run a generator to its end, telling its records and sending it what comes in; a plain result is the result."""
+    if not inspect.isgenerator(work):
+        return work
+    commands.heard = True
+    with contextlib.closing(work):
+        try:
+            record = next(work)
+            while True:
+                if getattr(record, "rank", 0) == rank:
+                    publish(record)
+                record = work.send(commands.take())
+        except StopIteration as end:
+            return end.value
+
+
+def _of_a_peer(error):
+    """Whether an exception is, or comes of, another rank's failure."""
+    seen = set()
+    while error is not None and id(error) not in seen:
+        if isinstance(error, RankFailed):
+            return True
+        seen.add(id(error))
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _trace(error):
+    """The traceback from the job's first line on: what is above it is the same for everybody."""
+    frames = error.__traceback__
+    while frames and frames.tb_next and frames.tb_frame.f_code.co_filename.startswith(CLUSTER_FOLDER):
+        frames = frames.tb_next
+    return "".join(traceback.format_exception(type(error), error, frames))
+
+
+def _ignore(*_):
+    return None

@@ -1,0 +1,319 @@
+"""A job under way on the ranks of a cluster, or one that has ended, or one read back from its file."""
+
+import contextlib
+import contextvars
+import html
+import sys
+import threading
+import time
+from collections import deque
+
+from ..records import Finish, Note, Recorder
+from . import failure, run_file
+from .rank import Outcome, Stop
+
+GRACE = 2.5  # seconds that ranks have to end after one failed or all were interrupted, before the run ends without them
+OUTPUT = 100_000  # characters of printed text kept for each rank
+
+
+class Run:
+    """A job that runs, or has run, on the ranks of a cluster: watch it, stop it, have its result.
+
+    `Cluster.run` makes it.  Iterating it yields the records live and ends with the run; an error of a rank is raised
+    there as by `result`.
+
+    Attributes
+    ----------
+    size : int
+        Number of ranks.
+    state : str
+        "waiting", "running", then "done", "stopped", "interrupted" or "failed".
+    records : Recorder
+        All records so far, each rank's in its own order.
+    results : list
+        What the job returned on each rank (None where it didn't).
+    output : dict of int to str
+        What each rank printed last; what rank 0 prints is also printed here.
+    rows : list of dict
+        The ranks' descriptions when the run began.
+    """
+
+    def __init__(self, size, name="job", rows=()):
+        self.size, self.name, self.rows = size, name, list(rows)
+        self.state, self.records, self.outcomes, self.output = "waiting", Recorder(), {}, {}
+        self.error, self.story = None, ""
+        self._waiting_for, self._began = "", time.monotonic()
+        self._changed, self._wake = threading.Condition(), threading.Event()
+        self._ended, self._drained = threading.Event(), threading.Event()
+        self._requests, self._callbacks = deque(), []
+        self._stop_asked, self._interrupt_asked, self._first_end = False, False, None
+
+    # ---- looking at it
+
+    @property
+    def done(self):
+        """Whether it has ended, well or not."""
+        return self._ended.is_set()
+
+    @property
+    def waiting_for(self):
+        """What the run waits for at the moment, in words; "" while records flow and when it has ended."""
+        if self.done:
+            return ""
+        if self.state == "waiting":
+            return self._waiting_for
+        last = self.records[-1] if self.records else None
+        return last.text if isinstance(last, Note) else "" if last else "the first record"
+
+    @property
+    def results(self):
+        return [self.outcomes[rank].value if rank in self.outcomes else None for rank in range(self.size)]
+
+    @property
+    def history(self):
+        """The epochs so far, as `Model.fit` returns them."""
+        from ..history import History
+
+        return History(self.records)
+
+    def __iter__(self):
+        seen = 0
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: len(self.records) > seen or self.done)  # noqa: B023
+                new, ended = self.records[seen:], self.done
+            yield from new
+            seen += len(new)
+            if ended and seen == len(self.records):
+                break
+        if self.error:
+            raise self.error
+
+    def __repr__(self):
+        words = [f"{self.name} on {self.size} ranks", self.state, f"{len(self.records)} records"]
+        if self.waiting_for:
+            words.append(f"waiting for {self.waiting_for}")
+        return f"<Run: {', '.join(words)}>"
+
+    def _repr_html_(self):
+        return html.escape(repr(self))
+
+    def _ipython_display_(self):
+        from IPython.display import display
+
+        try:
+            from ..plots.live import Live
+        except ImportError:  # no matplotlib, no ipywidgets: the words are still true
+            print(repr(self))
+        else:
+            display(Live(self))
+
+    def watch(self):
+        """Show the run live where this is called; the notebook stays free."""
+        self._ipython_display_()
+
+    # ---- waiting for it
+
+    def wait(self, timeout=None):
+        """Wait until it has ended, at most `timeout` seconds; whether it has. Raises nothing."""
+        return self._ended.wait(timeout)
+
+    def result(self, timeout=None):
+        """What the job returned on rank 0, waited for.
+
+        Parameters
+        ----------
+        timeout : float, optional
+            Seconds to wait at most.
+
+        Raises
+        ------
+        TimeoutError
+            It goes on; the text says what it waits for.
+        RunInterrupted
+            It was interrupted before it had a result.
+        RankDied
+            The process of a rank went away.
+        Exception
+            What a rank raised, with that rank's traceback, and what the others waited for meanwhile, as its cause.
+        """
+        if not self.wait(timeout):
+            doing = f"it waits for {self.waiting_for}" if self.waiting_for else f"it has told {len(self.records)} records"
+            raise TimeoutError(f"the run goes on after {timeout} s: {doing}; run.stop() ends it")
+        if self.error:
+            raise self.error
+        return self.results[0]
+
+    def then(self, function):
+        """Call `function(result)` when the run has a result, before anybody who waits for it goes on; returns the run.
+
+        It is called in the thread that watches the run (at once, and here, if the run has ended).  What it raises,
+        `result` raises.
+        """
+        with self._changed:
+            if not self.done:
+                self._callbacks.append(function)
+                return self
+        if not self.error:
+            function(self.results[0])
+        return self
+
+    # ---- ending it
+
+    def stop(self, text="stopped by the user"):
+        """End a generator job cleanly: all ranks after the same step. A job that is a plain function is interrupted."""
+        self._stop_asked = True
+        self.send(Stop(text))
+
+    def interrupt(self):
+        """End it now, wherever the ranks are; what they did since the last record is lost, the records are kept."""
+        self._interrupt_asked = True
+        self._request("interrupt", None)
+
+    def send(self, command):
+        """Hand a command to a generator job: rank 0's generator gets it as the answer to its next `yield`."""
+        self._request("command", command)
+
+    # ---- files
+
+    def save(self, path):
+        """Write it as one JSON file that needs nothing else to be read: records, ranks, state. The result is not in it."""
+        run_file.write(self, path)
+
+    @classmethod
+    def load(cls, path):
+        """The run that `save` wrote, as it had ended; nothing in the file is ever executed.
+
+        Raises
+        ------
+        ValueError
+            The file is no run, or a damaged one; the text says where.
+        """
+        values = run_file.read(path)
+        run = cls(values["ranks"], values["name"], values["rows"])
+        run.records, run.story = values["records"], values["story"]
+        run.state = values["state"]
+        run.error = failure.RunFailed(run.story) if run.state == "failed" else None
+        run._ended.set()
+        run._drained.set()
+        return run
+
+    # ---- for those who conduct it (the thread that watches, and the ranks)
+
+    def _start(self, conduct):
+        """Have `conduct(run)` see the run through, in a thread whose prints belong to this notebook cell."""
+        thread = threading.Thread(target=contextvars.copy_context().run, args=(self._watch, conduct), daemon=True, name=self.name)
+        thread.start()
+
+    def _watch(self, conduct):
+        try:
+            conduct(self)
+        except BaseException as error:
+            self.error = self.error or error
+        finally:
+            self._finish()
+            self._drained.set()
+
+    def _request(self, kind, what):
+        if not self.done:
+            self._requests.append((kind, what))
+            self._wake.set()
+
+    def _take_requests(self):
+        """What the user asked for since the last call."""
+        while self._requests:
+            yield self._requests.popleft()
+
+    def _waits(self, text):
+        self._waiting_for = text
+        self._notify()
+
+    def _running(self):
+        self.state = "running"
+        self._notify()
+
+    def _tell(self, records):
+        with self._changed:
+            if not self.done:
+                self.records.extend(records)
+                self._changed.notify_all()
+
+    def _printed(self, rank, text):
+        self.output[rank] = (self.output.get(rank, "") + text)[-OUTPUT:]
+        if rank == 0:
+            with contextlib.suppress(ValueError):  # a closed stdout is no reason to lose the run
+                sys.stdout.write(text)
+
+    def _end(self, outcome):
+        """A rank has ended."""
+        self.outcomes[outcome.rank] = outcome
+        if outcome.state != "done":
+            self._first_end = self._first_end or time.monotonic()
+        self._wake.set()
+
+    def _interrupting(self):
+        """The ranks have been told to end now."""
+        self._interrupt_asked = True
+        self._first_end = self._first_end or time.monotonic()
+
+    def _overdue(self):
+        """Seconds since one rank ended badly, or the interrupt: how long the others have had time to end."""
+        return time.monotonic() - self._first_end if self._first_end else 0.0
+
+    def _tick(self):
+        """End the run for the user when ranks don't end that should have; the next run waits for them."""
+        if self._overdue() > GRACE and not self.done:
+            missing = [rank for rank in range(self.size) if rank not in self.outcomes]
+            for rank in missing:
+                self.outcomes[rank] = Outcome(
+                    rank, "interrupted", waited="something that can't be interrupted; it has not ended yet"
+                )
+            self._finish()
+
+    def _finish(self):
+        if self.done:
+            return
+        outcomes = [self.outcomes[rank] for rank in sorted(self.outcomes)]
+        state = self._final_state({outcome.state for outcome in outcomes})
+        if state == "failed":
+            self.error = self.error or failure.exception(outcomes)
+            self.story = failure.explain(outcomes) or str(self.error)
+        elif state == "interrupted" and self.results[0] is None:
+            self.error = failure.RunInterrupted(
+                f"the run was interrupted after {len(self.records)} records; they are in run.records"
+            )
+        self._add_finish(state)
+        self._call_back(state)
+        with self._changed:
+            self.state = "failed" if self.error and state != "interrupted" else state
+            self._ended.set()
+            self._changed.notify_all()
+
+    def _final_state(self, states):
+        if self.error or states & {"failed", "dead"}:
+            return "failed"
+        if states & {"interrupted", "abandoned"} or (self._interrupt_asked and len(self.outcomes) < self.size):
+            return "interrupted"
+        finish = self.records.last(Finish)
+        if finish:
+            return finish.reason
+        return "stopped" if self._stop_asked else "done"
+
+    def _add_finish(self, state):
+        """A run that was cut off could not tell its end itself."""
+        if state in ("failed", "interrupted") and not (self.records and isinstance(self.records[-1], Finish)):
+            text = str(self.error).strip().splitlines()[-1] if self.error and str(self.error).strip() else ""
+            self._tell([Finish(state, time.time(), text)])
+
+    def _call_back(self, state):
+        if state == "failed" or self.error:
+            return
+        try:
+            for function in self._callbacks:
+                function(self.results[0])
+        except BaseException as error:
+            self.error = error
+
+    def _notify(self):
+        with self._changed:
+            self._changed.notify_all()

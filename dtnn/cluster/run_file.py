@@ -1,0 +1,86 @@
+"""A run as one JSON file, there and back."""
+
+import json
+import os
+import tempfile
+
+from ..records import Recorder, from_dict, to_dict
+
+FORMAT, VERSION = "dtnn run", 1
+STATES = ("done", "stopped", "interrupted", "failed", "running", "waiting")
+
+
+def write(run, path):
+    """Write a run under a temporary name, then rename it: a reader never sees half a file."""
+    path = os.path.abspath(os.path.expanduser(path))
+    text = json.dumps(describe(run), allow_nan=False, default=str)
+    handle, temporary = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".run-", suffix=".json")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def describe(run):
+    """The run as plain values."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "name": run.name,
+        "ranks": run.size,
+        "state": run.state,
+        "story": run.story,
+        "rows": run.rows,
+        "records": [to_dict(record) for record in list(run.records)],
+    }
+
+
+def read(path):
+    """What `write` wrote, checked.
+
+    Raises
+    ------
+    ValueError
+        It is no run of dtnn, or damaged; the text names the file and the place.
+    """
+    try:
+        with open(path, encoding="utf-8") as file:
+            values = json.load(file)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is no run of dtnn: it isn't JSON ({error})") from None
+    if not isinstance(values, dict) or values.get("format") != FORMAT:
+        raise ValueError(f"{path} is no run of dtnn: it doesn't say so; save one with run.save(path)")
+    if values.get("version") != VERSION:
+        raise ValueError(f"{path} has version {values.get('version')!r} of the format, this dtnn reads {VERSION}; update dtnn")
+    _check(path, values)
+    return {**values, "records": _records(path, values["records"])}
+
+
+def _check(path, values):
+    for name, kind in (("name", str), ("ranks", int), ("state", str), ("story", str), ("rows", list), ("records", list)):
+        if not isinstance(values.get(name), kind):
+            raise ValueError(f"{path} is damaged: {name} is {values.get(name)!r:.40}, not a {kind.__name__}")
+    if values["state"] not in STATES or not 1 <= values["ranks"] <= 10**6:
+        raise ValueError(f"{path} is damaged: state {values['state']!r:.40}, {values['ranks']} ranks")
+    if not all(isinstance(row, dict) for row in values["rows"]):
+        raise ValueError(f"{path} is damaged: a row of its ranks is no description")
+
+
+def _records(path, listed):
+    records = Recorder()
+    for number, values in enumerate(listed):
+        try:
+            records.append(from_dict(values))
+        except (ValueError, TypeError, AttributeError) as error:
+            raise ValueError(f"{path} is damaged at record {number}: {error}") from None
+    return records
+
+
+def _umask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

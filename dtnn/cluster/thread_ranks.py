@@ -1,0 +1,124 @@
+"""The launcher "threads": ranks that are threads of this process, for machines without MPI and for quick looks."""
+
+import ctypes
+import os
+import platform
+import threading
+
+from .. import machine
+from ..comm.threads import group
+from .parcel import unpack
+from .rank import Commands, Outcome, perform
+
+
+class ThreadRanks:
+    """Conducts runs on `size` threads of this process, `threads` BLAS and Numba threads each."""
+
+    def __init__(self, size, threads):
+        self.size, self.threads = size, threads
+        self._active = []  # of the run under way: (thread, comm, a lock, whether it may be interrupted)
+        self._commands = Commands()
+
+    def start(self, waits):
+        """Nothing to start: threads are made for each run."""
+
+    def stop(self):
+        """End the run under way."""
+        self.interrupt()
+
+    def check(self):
+        """Nothing here can die by itself."""
+
+    def dead(self):
+        """Ranks that have gone away: never."""
+        return set()
+
+    def rows(self):
+        """One description a rank."""
+        common = {"host": platform.node(), "pid": os.getpid(), "cores": machine.cores(), "threads": self.threads}
+        return [{"rank": rank, **common} for rank in range(self.size)]
+
+    def conduct(self, run, parcel):
+        """See a run through: start a thread a rank, hand on what the user asks, return when all have ended."""
+        self._commands = Commands()
+        with machine.threads(self.threads):  # around the ranks' own: BLAS's limit is the process's, and is put back here
+            self._active = [Seat(comm) for comm in group(self.size)]
+            run._running()
+            for seat in self._active:
+                seat.start(self._rank, parcel, run)
+            while not all(seat.ended.is_set() for seat in self._active):
+                run._wake.wait(0.2)
+                run._wake.clear()
+                self._serve(run)
+        self._active = []
+
+    def interrupt(self):
+        """Raise KeyboardInterrupt in all ranks: at their next bytecode, or in the wait they are in."""
+        for seat in self._active:
+            seat.interrupt()
+
+    def _serve(self, run):
+        for kind, command in run._take_requests():
+            if kind == "interrupt" or not self._commands.heard:
+                run._interrupting()
+                self.interrupt()
+            else:
+                self._commands.put(command)
+        run._tick()
+
+    def _rank(self, seat, parcel, run):
+        comm, commands = seat.comm, self._commands if seat.comm.rank == 0 else Commands()
+        try:
+            with machine.threads(self.threads), seat.interruptible():
+                outcome = perform(_unpacked, comm, (parcel,), {}, lambda record: run._tell([record]), commands)
+        except KeyboardInterrupt:  # between the job's end and ours
+            outcome = Outcome(comm.rank, "interrupted")
+        if outcome.state != "done":
+            comm.fail(outcome.state)
+        comm.leave()
+        run._end(outcome)
+
+
+def _unpacked(comm, parcel):
+    """Each rank has its own copy of the job and its arguments, as it would elsewhere."""
+    job, args, kwargs = unpack(parcel)
+    return job(comm, *args, **kwargs)
+
+
+class Seat:
+    """The thread of one rank, and how to interrupt it: only while it is at its job, or the exception would hit ours."""
+
+    def __init__(self, comm):
+        self.comm, self.ended = comm, threading.Event()
+        self._lock, self._armed, self._thread = threading.Lock(), False, None
+
+    def start(self, function, *args):
+        self._thread = threading.Thread(target=self._body, args=(function, args), name=f"rank {self.comm.rank}", daemon=True)
+        self._thread.start()
+
+    def interruptible(self):
+        """A context in which `interrupt` has an effect."""
+        return self
+
+    def __enter__(self):
+        with self._lock:
+            self._armed = True
+
+    def __exit__(self, *_):
+        with self._lock:
+            self._armed = False
+
+    def interrupt(self):
+        with self._lock:
+            if self._armed:
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                    ctypes.c_ulong(self._thread.ident), ctypes.py_object(KeyboardInterrupt)
+                )
+                self.comm.interrupt(self.comm.rank)
+
+    def _body(self, function, args):
+        try:
+            function(self, *args)
+        finally:
+            self.ended.set()
+            args[-1]._wake.set()

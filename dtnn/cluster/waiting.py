@@ -1,0 +1,68 @@
+"""One line that says what a wait is for, when it takes over a second, and goes away with it."""
+
+import contextlib
+import sys
+import threading
+import time
+
+FIRST, PERIOD = 1.0, 0.5  # seconds until the line appears, and between its updates
+
+
+@contextlib.contextmanager
+def waiting(show=None):
+    """Within it, the yielded function takes the text of what is waited for; `show` gets it when that takes over 1 s.
+
+    Parameters
+    ----------
+    show : callable, None or False
+        Takes each line, and "" when the wait is over.  None: a line on the terminal or in the notebook, if this is one.
+
+    Examples
+    --------
+    >>> with waiting(print) as waits:
+    ...     waits("something quick")
+    """
+    show = _line_for_here() if show is None else show or _nowhere
+    said, over = [""], threading.Event()
+    ticker = threading.Thread(target=_tick, args=(show, said, over), daemon=True)
+    ticker.start()
+    try:
+        yield lambda text: said.__setitem__(0, text)
+    finally:
+        over.set()
+        ticker.join(1.0)
+
+
+def _tick(show, said, over):
+    began, shown = time.monotonic(), False
+    pause = FIRST
+    while not over.wait(pause):
+        show(f"waiting for {said[0]} ({time.monotonic() - began:.0f} s)")
+        pause, shown = PERIOD, True
+    if shown:
+        show("")
+
+
+def _line_for_here():
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    if shell is not None and getattr(shell, "kernel", None) is not None:
+        return _notebook_line()
+    return _terminal_line if getattr(sys.stderr, "isatty", lambda: False)() else _nowhere
+
+
+def _terminal_line(text):
+    sys.stderr.write(f"\r\x1b[K{text}")
+    sys.stderr.flush()
+
+
+def _notebook_line():
+    from IPython.display import Markdown, display
+
+    # made here, in the cell's own thread, so that the updates belong to this cell
+    handle = display(Markdown(""), display_id=True)
+    return lambda text: handle.update(Markdown(text))
+
+
+def _nowhere(_):
+    pass
