@@ -10,7 +10,7 @@ from .meeting import Meeting
 class Room:
     """What the ranks of one group share.  Every method may be called by any thread.
 
-    A wait is a condition and a text that says what for ("to receive ...").  All conditions can only be made true by ranks, so when every
+    A wait is a condition and a text (what it waits for).  All conditions can only be made true by ranks, so when every
     rank that is still there waits and no condition is true, no condition ever will be: a deadlock, known at once.
     """
 
