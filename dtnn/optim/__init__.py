@@ -1,0 +1,25 @@
+"""How weights change: optimizers, which are frozen settings, and schedules, which are functions of the progress."""
+
+from .adagrad import Adagrad
+from .adam import Adam
+from .adamw import AdamW
+from .lamb import LAMB
+from .lars import LARS
+from .nadam import Nadam
+from .optimizer import Optimizer as Optimizer
+from .progress import Progress as Progress
+from .rmsprop import RMSProp
+from .scaled import scaled as scaled
+from .schedules import constant as constant
+from .schedules import cosine as cosine
+from .schedules import every_n_epochs as every_n_epochs
+from .schedules import one_cycle as one_cycle
+from .schedules import plateau as plateau
+from .schedules import poly as poly
+from .schedules import schedule as schedule
+from .schedules import step as step
+from .schedules import warm_up as warm_up
+from .sgd import SGD
+
+# What `fit(optimizer="...")` may name, and what an error about another name lists: optimizers only.
+__all__ = ["LAMB", "LARS", "SGD", "Adagrad", "Adam", "AdamW", "Nadam", "RMSProp"]

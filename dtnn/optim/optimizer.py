@@ -1,0 +1,111 @@
+"""What all optimizers share: checked settings, the rate of the moment, clipping, and a repr that is a constructor call."""
+
+import math
+from dataclasses import fields
+
+from ..kernels.aligned import aligned
+from ..kernels.updates_adaptive import clip
+
+
+class Optimizer:
+    """Settings of an update rule; frozen.  What changes while training is in the dict that `state` makes.
+
+    A rule of your own needs the three methods `state`, `update` and `rate`, or is a frozen dataclass that inherits this
+    class and defines `state` and `change`.
+
+    Notes
+    -----
+    Fields that mean the same wherever they occur: `lr`, a number or a schedule; `weight_decay`, which skips biases and
+    normalisation unless `decay_all`; `clip_norm`, the largest 2-norm of the gradient of all weights
+    together, summed over the ranks.
+
+    Raises
+    ------
+    ValueError
+        A setting makes no sense; the message names the optimizer, the setting, the value, and what it may be.
+    """
+
+    def __post_init__(self):
+        for name, (holds, words) in RULES.items():
+            value = getattr(self, name, None)
+            if value is not None and not _true(holds, value):
+                raise ValueError(f"{type(self).__name__}: {name}={value!r} must be {words}")
+
+    def __repr__(self):
+        changed = (f for f in fields(self) if f.name == "lr" or getattr(self, f.name) != f.default)
+        return f"{type(self).__name__}({', '.join(f'{f.name}={getattr(self, f.name)!r}' for f in changed)})"
+
+    def rate(self, progress):
+        """The learning rate of this moment, a float.
+
+        Raises
+        ------
+        ValueError
+            The schedule gave something else; the message says what, and at which step.
+        """
+        if not callable(self.lr):
+            return float(self.lr)
+        rate = self.lr(progress)
+        if not _true(_not_negative, rate):
+            raise ValueError(
+                f"{type(self).__name__}: the schedule lr={self.lr!r} gave {rate!r} at step {progress.step}; "
+                "it must give a number >= 0"
+            )
+        return float(rate)
+
+    def update(self, parameters, state, progress):
+        """Change `parameters.value` by `parameters.grad`, in place, and set the gradient to zero.
+
+        Parameters
+        ----------
+        parameters : Parameters
+            Only value[:trainable] and grad[:trainable] are touched.
+        state : dict
+            What `state(parameters)` gave; changed in place.
+        progress : Progress
+        """
+        value, grad = parameters.value[: parameters.trainable], parameters.grad[: parameters.trainable]
+        if self.clip_norm is not None:
+            clip(grad, self.clip_norm)
+        self.change(parameters, value, grad, state, self.rate(progress))
+
+    def _mask(self, parameters):
+        return None if self.decay_all else parameters.decay
+
+
+def zeros(parameters):
+    """A vector of zeros like the trainable parameters."""
+    return aligned(parameters.trainable, parameters.value.dtype)
+
+
+def _true(holds, value):
+    try:
+        return bool(holds(value))
+    except (TypeError, ValueError):
+        return False
+
+
+def _not_negative(x):
+    return 0 <= float(x) < math.inf and not isinstance(x, str)
+
+
+def _below_one(x):
+    return 0 <= x < 1
+
+
+def _positive(x):
+    return 0 < x < math.inf
+
+
+RULES = {
+    "lr": (lambda x: callable(x) or _not_negative(x), "a number >= 0, such as 0.01, or a schedule such as optim.cosine(0.1)"),
+    "momentum": (_below_one, "a number >= 0 and < 1, such as 0.9"),
+    "alpha": (_below_one, "a number >= 0 and < 1, such as 0.99"),
+    "betas": (lambda x: len(x) == 2 and all(map(_below_one, x)), "two numbers >= 0 and < 1, such as (0.9, 0.999)"),
+    "eps": (_positive, "a small number > 0, such as 1e-8"),
+    "weight_decay": (_not_negative, "a number >= 0, such as 1e-4"),
+    "trust": (_positive, "a number > 0, such as 0.001"),
+    "initial": (_not_negative, "a number >= 0"),
+    "momentum_decay": (_not_negative, "a number >= 0, such as 0.004"),
+    "clip_norm": (_positive, "a number > 0, such as 1.0, or None"),
+}

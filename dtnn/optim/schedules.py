@@ -1,0 +1,146 @@
+"""Schedules: the learning rate as a function of the progress.
+
+Any function of a `Progress` that returns a number is one.  Those here are written as such, with their settings behind;
+called with the settings alone they give the schedule: ``SGD(lr=cosine(0.1))``.  They keep no state, so all ranks agree, and
+a training that goes on after a checkpoint has the rate it would have had.
+"""
+
+import functools
+import inspect
+import math
+
+
+class Schedule:
+    """A function of the progress with its settings; shows itself as the call that made it."""
+
+    def __init__(self, make, function, arguments):
+        self.make, self.function, self.arguments = make, function, arguments
+
+    def __call__(self, progress):
+        return self.function(progress, *self.arguments.args, **self.arguments.kwargs)
+
+    def __repr__(self):
+        given = [repr(value) for value in self.arguments.args] + [
+            f"{name}={value!r}" for name, value in self.arguments.kwargs.items()
+        ]
+        return f"{self.make.__name__}({', '.join(given)})"
+
+    def __eq__(self, other):
+        return isinstance(other, Schedule) and repr(self) == repr(other)
+
+    def __hash__(self):
+        return hash(repr(self))
+
+    def __reduce__(self):
+        return functools.partial(self.make, *self.arguments.args, **self.arguments.kwargs), ()
+
+
+def schedule(function):
+    """From rate(progress, settings ...) to a maker of schedules, settings -> (progress -> rate); works for your own, too.
+
+    Examples
+    --------
+    >>> from dtnn.optim import Progress
+    >>> @schedule
+    ... def halved_each_epoch(progress, lr):
+    ...     return lr / 2 ** int(progress.epoch)
+    >>> halved_each_epoch(0.4)(Progress(step=21, epoch=2.0))
+    0.1
+    """
+    settings = inspect.signature(function)
+    settings = settings.replace(parameters=list(settings.parameters.values())[1:])
+
+    @functools.wraps(function)
+    def make(*args, **kwargs):
+        return Schedule(make, function, settings.bind(*args, **kwargs))
+
+    make.__signature__ = settings
+    return make
+
+
+@schedule
+def constant(progress, lr):
+    """lr."""
+    return lr
+
+
+@schedule
+def step(progress, lr, epochs=(30, 60, 80), factor=0.1):
+    """lr factor^k, where k of the given `epochs` are done: (30, 60, 80) for 90 epochs of ImageNet (Goyal et al., 2017)."""
+    return lr * factor ** sum(progress.epoch >= epoch for epoch in epochs)
+
+
+@schedule
+def every_n_epochs(progress, lr, n=5, factor=0.1, least=0.0):
+    """max(least, lr factor^floor(epoch / n))."""
+    return max(least, lr * factor ** math.floor(progress.epoch / n))
+
+
+@schedule
+def cosine(progress, lr, end=0.0):
+    """end + (lr - end) (1 + cos(pi f)) / 2, f the fraction of the training that is done (Loshchilov and Hutter, 2017)."""
+    return end + (lr - end) * (1 + math.cos(math.pi * progress.fraction)) / 2
+
+
+@schedule
+def poly(progress, lr, power=2.0, end=0.0):
+    """end + (lr - end) (1 - f)^power, f the fraction of the training that is done (You et al., 2017, for LARS)."""
+    return end + (lr - end) * (1 - progress.fraction) ** power
+
+
+@schedule
+def one_cycle(progress, lr, rising=0.3, start=0.04, end=4e-6):
+    """From start lr up to lr in the part `rising` of the training, then down to end lr, along half cosines (Smith, 2018)."""
+    f = progress.fraction
+    if f < rising:
+        return _between(start * lr, lr, f / rising)
+    return _between(lr, end * lr, (f - rising) / (1 - rising))
+
+
+@schedule
+def warm_up(progress, then, epochs=5, start=0.0):
+    """`then` (a rate or a schedule), in the first `epochs` times start + (1 - start) e / epochs, which rises to 1.
+
+    e is the epoch's fraction with the current step counted as done, so that even the first step moves (Goyal et al., 2017).
+    """
+    rate = then(progress) if callable(then) else then
+    done = progress.epoch + 1 / progress.steps_per_epoch
+    return rate if done >= epochs else rate * (start + (1 - start) * done / epochs)
+
+
+@schedule
+def plateau(progress, lr, metric="val_loss", factor=0.1, patience=10, least_change=1e-4, least=0.0, larger_is_better=False):
+    """lr, times `factor` each time that `metric` has not improved by `least_change` (relative) for more than `patience` epochs.
+
+    Read off the metrics of all epochs so far, so it needs no memory of its own; not below `least`.
+    """
+    sign = -1 if larger_is_better else 1
+    best, waited, rate = math.inf, 0, lr
+    for metrics in progress.past:
+        value = sign * _measured(metrics, metric)
+        if value < best - least_change * abs(best) if best < math.inf else value < math.inf:
+            best, waited = value, 0
+        else:
+            waited += 1
+        if waited > patience:
+            rate, waited = max(least, rate * factor), 0
+    return rate
+
+
+@schedule
+def times(progress, then, factor):
+    """factor times the schedule `then`."""
+    return then(progress) * factor
+
+
+def _between(first, last, f):
+    return last + (first - last) * (1 + math.cos(math.pi * f)) / 2
+
+
+def _measured(metrics, metric):
+    if metric not in metrics:
+        raise ValueError(
+            f"plateau: metric={metric!r} is not measured; there are {', '.join(metrics) or 'none'}. "
+            "Name one of them, or pass validation_data"
+        )
+    return metrics[metric]

@@ -1,0 +1,140 @@
+import inspect
+import math
+import pickle
+
+import pytest
+
+from dtnn.optim import (
+    SGD,
+    Progress,
+    constant,
+    cosine,
+    every_n_epochs,
+    one_cycle,
+    plateau,
+    poly,
+    scaled,
+    schedule,
+    step,
+    warm_up,
+)
+
+
+def at(epoch, epochs=10, steps_per_epoch=4, past=()):
+    return Progress(
+        step=round(epoch * steps_per_epoch) + 1, epoch=epoch, steps_per_epoch=steps_per_epoch, epochs=epochs, past=past
+    )
+
+
+def rates(of, *epochs, **more):
+    return [pytest.approx(of(at(epoch, **more)), abs=1e-12) for epoch in epochs]
+
+
+def test_constant():
+    assert rates(constant(0.1), 0, 5, 9.75) == [0.1, 0.1, 0.1]
+
+
+def test_step_falls_when_the_epochs_are_done():
+    assert rates(step(1.0, (3, 6), 0.5), 0, 2.75, 3, 5.75, 6, 9) == [1, 1, 0.5, 0.5, 0.25, 0.25]
+
+
+def test_every_n_epochs():
+    assert rates(every_n_epochs(1.0, 2, 0.5, least=0.2), 0, 1.75, 2, 4, 8) == [1, 1, 0.5, 0.25, 0.2]
+
+
+def test_cosine():
+    assert rates(cosine(1.0, end=0.2), 0, 2.5, 5, 10) == [1, 0.6 + 0.4 * math.sqrt(0.5), 0.6, 0.2]
+
+
+def test_poly():
+    assert rates(poly(1.0), 0, 5, 10) == [1, 0.25, 0]
+    assert rates(poly(1.0, power=1.0, end=0.5), 0, 5, 10) == [1, 0.75, 0.5]
+
+
+def test_one_cycle_rises_and_falls():
+    cycle = one_cycle(1.0, rising=0.4, start=0.1, end=0.01)
+    assert rates(cycle, 0, 2, 4, 7, 10) == [0.1, 0.55, 1.0, 0.505, 0.01]
+
+
+def test_warm_up_ends_at_the_rate_and_leaves_the_schedule_alone():
+    warm = warm_up(1.0, epochs=2)
+    assert rates(warm, 0, 0.25, 1.75, 2, 5) == [1 / 8, 2 / 8, 1, 1, 1]
+    assert rates(warm_up(step(1.0, (3,)), 2), 2.5, 3) == [1, 0.1]
+    assert rates(warm_up(1.0, 2, start=0.5), 0.75) == [0.75]
+
+
+def test_warm_up_of_less_than_a_step():
+    assert rates(warm_up(1.0, epochs=0), 0) == [1.0]
+    assert rates(warm_up(1.0, epochs=0.1), 0) == [1.0]
+
+
+def losses(*values, name="val_loss"):
+    return tuple({name: value} for value in values)
+
+
+def test_plateau_falls_after_patience_and_only_then():
+    falls = plateau(1.0, factor=0.5, patience=1)
+    assert rates(falls, 0) == [1.0]
+    assert rates(falls, 3, past=losses(3, 2, 1)) == [1.0]
+    assert rates(falls, 3, past=losses(3, 2, 2)) == [1.0]  # one epoch without progress is within the patience
+    assert rates(falls, 4, past=losses(3, 2, 2, 2)) == [0.5]
+    assert rates(falls, 5, past=losses(3, 2, 2, 2, 2)) == [0.5]  # counted anew
+    assert rates(falls, 6, past=losses(3, 2, 2, 2, 2, 2)) == [0.25]
+    assert rates(falls, 4, past=losses(3, 2, 2, 1.9)) == [1.0]
+    assert rates(plateau(1.0, factor=0.1, patience=0, least=0.05), 4, past=losses(1, 1, 1, 1)) == [0.05]
+
+
+def test_plateau_of_an_accuracy():
+    falls = plateau(1.0, "val_accuracy", factor=0.5, patience=0, larger_is_better=True)
+    assert rates(falls, 2, past=losses(0.5, 0.6, name="val_accuracy")) == [1.0]
+    assert rates(falls, 2, past=losses(0.6, 0.5, name="val_accuracy")) == [0.5]
+
+
+def test_plateau_of_something_that_is_not_measured():
+    with pytest.raises(ValueError, match=r"plateau: metric='val_loss' is not measured; there are loss.*validation_data"):
+        plateau(1.0)(at(1, past=losses(1, name="loss")))
+
+
+def test_settings_are_checked_when_it_is_made():
+    with pytest.raises(TypeError, match="lr"):
+        cosine()
+    with pytest.raises(TypeError, match="speed"):
+        cosine(0.1, speed=2)
+
+
+@pytest.mark.parametrize("make", [constant, cosine, poly, one_cycle, step, every_n_epochs, warm_up, plateau])
+def test_shows_itself_and_travels(make):
+    made = make(0.1)
+    assert repr(made) == f"{make.__name__}(0.1)"
+    assert eval(repr(made)) == made
+    again = pickle.loads(pickle.dumps(made))
+    assert again == made
+    assert again(at(2)) == made(at(2))
+    assert next(iter(inspect.signature(make).parameters)) in ("lr", "then")  # the progress is no setting
+
+
+def test_of_your_own():
+    @schedule
+    def halved(progress, lr, times=1):
+        return lr / 2**times
+
+    assert halved(1.0, times=3)(at(0)) == 0.125
+    assert repr(SGD(halved(1.0))) == "SGD(lr=halved(1.0))"
+
+
+def test_the_end_of_no_training():
+    assert Progress(step=1, epoch=0.0, epochs=0).fraction == 1.0  # `fit(epochs=0)` has nothing left
+
+
+def test_scaled_is_explicit():  # case 40
+    assert (scaled(0.1, 4), scaled(0.1, 4, "sqrt"), scaled(0.1, 4, None)) == (0.4, 0.2, 0.1)
+    assert scaled(cosine(1.0), 4)(at(5)) == pytest.approx(2.0)
+    assert repr(scaled(cosine(1.0), 4)) == "times(cosine(1.0), 4)"
+    assert pickle.loads(pickle.dumps(scaled(cosine(1.0), 4)))(at(0)) == 4.0
+
+
+def test_scaled_by_another_rule_is_refused():
+    with pytest.raises(ValueError, match=r"""rule='cubic' is no way .*"linear", "sqrt" or None"""):
+        scaled(0.1, 4, "cubic")
+    with pytest.raises(ValueError, match=r"ranks=0: .*1 or more"):
+        scaled(0.1, 0)
