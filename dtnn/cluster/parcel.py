@@ -1,6 +1,7 @@
 """How a job travels: whatever the ranks can't import goes by value, so what is edited in the notebook is never stale there."""
 
 import contextlib
+import functools
 import os
 import pickle
 import site
@@ -46,7 +47,7 @@ def unpack(data):
 
 @contextlib.contextmanager
 def _by_value(cloudpickle):
-    modules = [module for name, module in list(sys.modules.items()) if _is_the_users(name, module)]
+    modules = [module for name, module in list(sys.modules.items()) if name != "__main__" and _is_the_users(name, module)]
     for module in modules:
         cloudpickle.register_pickle_by_value(module)
     try:
@@ -59,16 +60,19 @@ def _by_value(cloudpickle):
 def _is_the_users(name, module):
     """Whether a module is a plain Python file that is no part of the installation."""
     path = getattr(module, "__file__", None)
-    if name == "__main__" or getattr(module, "__name__", None) != name or not isinstance(path, str) or not path.endswith(".py"):
-        return False
-    return not os.path.abspath(path).startswith(_installed())
-
-
-def _installed():
-    paths = sysconfig.get_paths()
-    folders = (
-        [paths[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")]
-        + site.getsitepackages()
-        + [site.getusersitepackages()]
+    return (
+        isinstance(path, str) and path.endswith(".py") and getattr(module, "__name__", None) == name and not _is_installed(path)
     )
+
+
+@functools.lru_cache(10_000)
+def _is_installed(path):
+    return os.path.abspath(path).startswith(_installation())
+
+
+@functools.lru_cache(1)
+def _installation():
+    paths = sysconfig.get_paths()
+    folders = [paths[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")]
+    folders += [*site.getsitepackages(), site.getusersitepackages()]
     return (DTNN_FOLDER, *(os.path.join(folder, "") for folder in folders))

@@ -1,0 +1,287 @@
+"""The launcher "mpi": ranks that are ipyparallel engines under one mpiexec."""
+
+import base64
+import contextlib
+import itertools
+import os
+import pickle
+import shutil
+import signal
+import time
+
+from . import checks, engine, folder, launchers, obituary, watchdog
+from .parcel import pack
+from .rank import Outcome
+
+TICK = 0.05  # seconds between two looks at what came, unless something wakes us
+WARM = ("numba", "dtnn.training")
+SECOND_LINE = 1.0  # seconds after which ranks that didn't hear of another's failure are interrupted from here
+THIRD_LINE = 1.5  # ... and those that didn't hear that either get a signal through their nanny
+LATE_RECORDS = 5.0  # seconds to wait for records that a result has overtaken
+
+
+class Engines:
+    """Conducts runs on `size` engines; starts, checks and ends them."""
+
+    def __init__(self, size, threads, threads_asked, timeout):
+        self.size, self.threads, self.threads_asked, self.timeout = size, threads, threads_asked, timeout
+        self.client = self.cluster = None
+        self.hellos, self.ids = [], []  # by rank
+        self.folder = self._watchdog = None
+        self._numbers, self._fresh, self._gone = itertools.count(1), False, {}
+
+    @classmethod
+    def of(cls, ready, size, timeout):
+        """Engines that somebody else started and will stop: an ipyparallel Cluster that runs, or a Client."""
+        client = ready if hasattr(ready, "ids") else ready.connect_client_sync()
+        crew = cls(size or len(client.ids), 0, False, timeout)
+        crew.client = client
+        return crew
+
+    # ---- life
+
+    def start(self, waits):
+        """Start everything, or nothing: what was started before an error is ended again."""
+        try:
+            if self.client is None:
+                self._launch(waits)
+            waits(f"{self.size} engines to say who they are")
+            self._greet()
+        except BaseException:
+            self.stop()
+            raise
+
+    def _launch(self, waits):
+        until = time.monotonic() + self.timeout
+        self.folder = folder.make()
+        self._watchdog = launchers.start_watchdog(self.mark, self.folder)
+        environment = launchers.environment(self.mark, self.threads, self.threads_asked)
+        self.cluster = launchers.ipyparallel_cluster(self.size, self.folder, environment)
+        waits("the controller")
+        self.cluster.start_controller_sync()
+        waits("the controller's address")
+        self.cluster.start_engines_sync()
+        self.client = self.cluster.connect_client_sync()
+        while len(self.client.ids) < self.size:
+            waits(f"engines ({len(self.client.ids)} of {self.size} are there)")
+            if time.monotonic() > until or self._launcher_has_ended():
+                raise RuntimeError(checks.too_few(len(self.client.ids), self.size, self._present(), self.log()))
+            time.sleep(0.02)
+
+    def _greet(self):
+        """Ask each engine who it is, and see that they make one MPI world."""
+        answers = {ident: self.client[ident].apply_async(engine.hello) for ident in self.client.ids}
+        hellos = {ident: answer.get(self.timeout) for ident, answer in answers.items()}
+        checks.one_world(list(hellos.values()), self.size)
+        by_rank = sorted(hellos, key=lambda ident: hellos[ident]["rank"])
+        self.ids, self.hellos = by_rank, [hellos[ident] for ident in by_rank]
+        checks.versions(self.hellos)
+        for ident in self.ids:
+            self.client[ident].apply_async(engine.warm, WARM)
+
+    @property
+    def mark(self):
+        """What the processes of this cluster are known by."""
+        return os.path.basename(self.folder)
+
+    def stop(self):
+        """End engines, then controller, by signals: quicker than asking, and it needs no event loop, so it works at exit too."""
+        if self.client is not None and self.cluster is not None:
+            with contextlib.suppress(Exception):
+                self.client.close(linger=0)
+        if self.folder is not None:
+            launcher = self.cluster.engine_set if self.cluster is not None else None
+            if launcher is not None and launcher.process is not None:
+                _end_first(launcher.process)
+            watchdog.sweep(self.mark)
+            self._dismiss_watchdog()
+            shutil.rmtree(self.folder, ignore_errors=True)
+        self.client = self.cluster = self.folder = None
+
+    def _dismiss_watchdog(self):
+        if self._watchdog is not None:
+            with contextlib.suppress(OSError):
+                self._watchdog.communicate(b"bye", timeout=2.0)
+            self._watchdog = None
+
+    # ---- looks
+
+    def rows(self):
+        """One description a rank, by rank."""
+        return [{name: hello[name] for name in ("rank", "host", "pid", "cores", "threads")} for hello in self.hellos]
+
+    def dead(self):
+        """Ranks whose engines have gone away."""
+        here = set(self.client.ids) if self.client is not None else set()
+        return {rank for rank, ident in enumerate(self.ids) if ident not in here}
+
+    def check(self):
+        """Raise `RankDied` if an engine has gone away."""
+        dead = self.dead()
+        if dead:
+            raise obituary.error(sorted(dead), self.hellos, self.log())
+
+    def log(self):
+        """What the engines and their launcher wrote so far."""
+        launcher = self.cluster.engine_set if self.cluster is not None else None
+        if launcher is None:
+            return ""
+        with contextlib.suppress(OSError), open(launcher.output_file, errors="replace") as file:
+            return file.read()
+        return launcher._output or ""  # ipyparallel removes the file when it sees the end of the process
+
+    def _present(self):
+        return sorted(self.client.ids)
+
+    def _launcher_has_ended(self):
+        process = self.cluster.engine_set._popen_process
+        return process is not None and process.poll() is not None
+
+    # ---- runs
+
+    def conduct(self, run, parcel):
+        """See a run through; returns when all ranks have ended."""
+        number = next(self._numbers)
+        if self._prepare(run, number, parcel):
+            run._running()
+            flight = Flight(self, run, number)
+            flight.see_through()
+            self._fresh = not flight.clean
+
+    def _prepare(self, run, number, parcel):
+        """First phase; whether all are ready for the second."""
+        run._waits("the ranks to unpack the job")
+        answers = self.ask(run, engine.prepare, number, parcel)
+        while not all(answer.ready() for answer in answers):
+            run._wake.wait(TICK)
+            run._wake.clear()
+        asked = [kind for kind, _ in run._take_requests()]
+        for rank, answer in enumerate(answers):
+            outcome = self.outcome(rank, answer)
+            if outcome is not None:
+                run._end(outcome)
+        if asked and not run.outcomes:
+            run._interrupting()
+        return not (asked or run.outcomes)
+
+    def ask(self, run, function, *args):
+        """Have each engine call a function; one answer a rank, each of which wakes the thread that watches."""
+        answers = [self.client[ident].apply_async(function, *args) for ident in self.ids]
+        for answer in answers:
+            answer.add_done_callback(lambda _: run._wake.set())
+        return answers
+
+    def outcome(self, rank, answer):
+        """What came of a request: None, or an Outcome, or that of a rank that died."""
+        try:
+            found = answer.get(0)
+        except Exception as error:
+            if "EngineError" in type(error).__name__ + str(getattr(error, "ename", "")):
+                return Outcome(rank, "dead", trace=obituary.text(rank, self.hellos, self.log, self._launcher_has_ended_soon))
+            return Outcome(rank, "failed", trace=str(error) + "\n")
+        return engine.unpack_outcome(found[1] if isinstance(found, tuple) else found, rank) if found else None
+
+    def message(self, rank, what, number, **content):
+        """Send something over the control channel of a rank; the reply is a future."""
+        ident = self.client._build_targets(self.ids[rank])[0][0]
+        content = {"what": what, "run": number, **content}
+        return self.client._send(self.client._control_stream, engine.MESSAGE, content=content, ident=ident)
+
+    def signal(self, rank):
+        """SIGINT for a rank through its nanny, which answers even when the engine doesn't."""
+        self.client.send_signal(signal.SIGINT, targets=self.ids[rank], block=False)
+
+    def _launcher_has_ended_soon(self):
+        """Wait for the launcher's last words about a death; whether it has ended."""
+        until = time.monotonic() + 1.0
+        while self.cluster is not None and not self._launcher_has_ended() and time.monotonic() < until:
+            time.sleep(0.02)
+
+
+class Flight:
+    """The second phase of one run: what comes from the ranks, and what goes to them."""
+
+    def __init__(self, engines, run, number):
+        self.engines, self.run, self.number, self.clean = engines, run, number, True
+        self.answers = engines.ask(run, engine.execute, number, engines._fresh)
+        self.read = [0] * engines.size  # batches of each rank
+        self.pending = set(range(engines.size))
+        self.told, self.signalled = False, False
+
+    def see_through(self):
+        """Until all ranks have ended, however long that takes."""
+        while self.pending:
+            self.run._wake.wait(TICK)
+            self.run._wake.clear()
+            self._serve()
+            for rank in sorted(self.pending):
+                self._read(rank)
+                if self.answers[rank].ready():
+                    self._land(rank)
+            self._insist()
+            self.run._tick()
+
+    def _serve(self):
+        for kind, command in self.run._take_requests():
+            if kind == "interrupt":
+                self._interrupt()
+            else:
+                packed = base64.b64encode(pack(command)).decode()
+                reply = self.engines.message(0, "command", self.number, command=packed)
+                reply.add_done_callback(self._on_heard)
+
+    def _on_heard(self, reply):
+        """A job that takes no commands, a plain function, can only be interrupted."""
+        with contextlib.suppress(Exception):
+            if not reply.result()["content"]["heard"]:
+                self.run._request("interrupt", None)
+
+    def _interrupt(self):
+        self.run._interrupting()
+        self.told = True
+        for rank in self.pending:
+            self.engines.message(rank, "interrupt", self.number)
+
+    def _insist(self):
+        """Those who don't end although another failed, or although they were told to, are told again, louder."""
+        overdue = self.run._overdue() if self.pending else 0.0
+        if overdue > SECOND_LINE and not self.told:
+            self.told = True
+            for rank in self.pending:
+                self.engines.message(rank, "interrupt", self.number)
+        if overdue > THIRD_LINE and not self.signalled:
+            self.signalled = True
+            for rank in self.pending:
+                self.engines.signal(rank)
+
+    def _read(self, rank):
+        """Hand on what has come of a rank's records, and forget it: the client keeps what isn't taken out."""
+        data = self.answers[rank].data
+        while str(self.read[rank]) in data:
+            batch = pickle.loads(data.pop(str(self.read[rank])))
+            self.read[rank] += 1
+            self.run._tell([pickle.loads(record) for kind, record in batch if kind == "record"])
+            text = "".join(text for kind, text in batch if kind == "text")
+            if text:
+                self.run._printed(rank, text)
+
+    def _land(self, rank):
+        self.pending.discard(rank)
+        outcome = self.engines.outcome(rank, self.answers[rank])
+        if outcome.state != "dead":
+            self._wait_for_records(rank, self.answers[rank].get(0)[0])
+        self.clean = self.clean and outcome.state == "done"
+        self.run._end(outcome)
+
+    def _wait_for_records(self, rank, batches):
+        until = time.monotonic() + LATE_RECORDS
+        while self.read[rank] < batches and time.monotonic() < until:
+            time.sleep(0.005)
+            self._read(rank)
+
+
+def _end_first(process):
+    """Engines before the controller, or each waits for the other."""
+    with contextlib.suppress(Exception):
+        process.terminate()
+        process.wait(0.5)

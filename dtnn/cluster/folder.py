@@ -1,0 +1,46 @@
+"""A private folder for each cluster: keys, logs and connection files, for this user's eyes only, gone when the cluster is."""
+
+import contextlib
+import os
+import secrets
+import stat
+import tempfile
+
+
+def make():
+    """A new folder, mode 0700, whose name is the cluster's mark.
+
+    Raises
+    ------
+    PermissionError
+        The place where such folders go belongs to somebody else.
+    """
+    path = os.path.join(place(), f"c{os.getpid()}-{secrets.token_hex(4)}")
+    os.mkdir(path, 0o700)
+    return path
+
+
+def place():
+    """Where the folders of this user's clusters are: ``$XDG_RUNTIME_DIR/dtnn``, else ``dtnn-<uid>`` in the temporary folder."""
+    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
+    if runtime and os.path.isdir(runtime) and os.access(runtime, os.W_OK | os.X_OK):
+        return _private(os.path.join(runtime, "dtnn"))
+    return _private(os.path.join(tempfile.gettempdir(), f"dtnn-{_user()}"))
+
+
+def _private(path):
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(path, 0o700)
+    found = os.lstat(path)  # not stat: a link that somebody laid here would lead elsewhere
+    if hasattr(os, "getuid") and (found.st_uid != os.getuid() or not stat.S_ISDIR(found.st_mode)):
+        raise PermissionError(
+            f"{path} is not a folder of yours (owner {found.st_uid}), so keys would not be safe there; "
+            "set XDG_RUNTIME_DIR or TMPDIR to a folder of your own, or ask its owner to remove it"
+        )
+    if stat.S_IMODE(found.st_mode) != 0o700:
+        os.chmod(path, 0o700)
+    return path
+
+
+def _user():
+    return os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")

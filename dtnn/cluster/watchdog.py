@@ -1,0 +1,102 @@
+"""Ends everything that belongs to a cluster when the process that started it is gone, however it went.
+
+Run as a program of its own (``python watchdog.py MARK FOLDER``), before anything else of the cluster is started.  It holds
+the reading end of a pipe whose other end is the client's: when the client ends, by SIGKILL too, the pipe closes.  What
+belongs to the cluster is found by a mark in the processes' environment, so nothing that was started escapes, be it a
+launcher's helper or a process that a job started itself.  Imports nothing but the standard library: it costs 8 MB.
+"""
+
+import contextlib
+import os
+import select
+import shutil
+import signal
+import sys
+import time
+
+VARIABLE = "DTNN_CLUSTER"  # the mark's name in the environment
+PATIENCE = 2.0  # seconds between asking a process to end and ending it
+LATE = 3.0  # seconds in which a process that was being started when the client died may still appear
+PERIOD = 1.0  # seconds between looks at whether the client is still the parent
+
+
+def members(mark):
+    """Process ids of everything that carries the mark."""
+    if os.path.isdir("/proc/self"):
+        return [pid for pid in map(int, filter(str.isdecimal, os.listdir("/proc"))) if _is_marked(pid, mark)]
+    return _members_elsewhere(mark)
+
+
+def sweep(mark, patience=PATIENCE, late=0.0):
+    """End everything that carries the mark: asked first, ended by force after `patience` seconds.
+
+    Parameters
+    ----------
+    mark : str
+    patience : float
+    late : float
+        Seconds without a find after which nothing more is expected.
+
+    Returns
+    -------
+    list of int
+        What is left (a process in an uninterruptible call), normally nothing.
+    """
+    asked, quiet = {}, time.monotonic()
+    while True:
+        found, now = members(mark), time.monotonic()
+        for pid in found:
+            quiet = now
+            first = asked.setdefault(pid, now)
+            if now - first > patience + 5.0:
+                return found
+            if first == now or now - first > patience:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGTERM if first == now else signal.SIGKILL)
+        if not found and now - quiet >= late:
+            return []
+        time.sleep(0.02 if now - quiet < 1.0 else 0.1)
+
+
+def main(mark, folder):
+    """Wait for the client's end, then clean up after it."""
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)  # a logout or a signal to all of a user's processes is when it is needed
+    said = _wait_for_the_end()
+    sweep(mark, late=0.0 if said == b"bye" else LATE)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _wait_for_the_end():
+    """Returns what the client said last: nothing when it was killed."""
+    parent, said = os.getppid(), b""
+    while os.getppid() == parent:  # a fork of the client may keep the pipe open when the client is gone
+        if select.select([sys.stdin], [], [], PERIOD)[0]:
+            text = os.read(sys.stdin.fileno(), 100)
+            if not text:
+                break
+            said += text
+    return said
+
+
+def _is_marked(pid, mark):
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            return f"{VARIABLE}={mark}".encode() in file.read().split(b"\0") and pid != os.getpid()
+    except OSError:  # ended meanwhile, or somebody else's
+        return False
+
+
+def _members_elsewhere(mark):
+    import psutil
+
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error, OSError):
+            if process.environ().get(VARIABLE) == mark and process.pid != os.getpid():
+                found.append(process.pid)
+    return found
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
