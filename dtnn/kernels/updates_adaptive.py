@@ -20,16 +20,18 @@ def nadam(value, grad, mean, square, lr_mean, lr_grad, beta1, beta2, scale, eps,
     nadam_pass(value, grad, mean, square, masked, mask, *map(number, scalars))
 
 
-def rmsprop(value, grad, square, mean, momentum, lr, alpha, mu, eps, decay=None, weight_decay=0.0):
+def rmsprop(value, grad, square, mean, momentum, lr, alpha, mu, eps, centred=False, decay=None, weight_decay=0.0):
     """v = a v + (1-a) g^2;  m = a m + (1-a) g;  b = mu b + g / (sqrt(v - m^2) + eps);  value -= lr b;  grad = 0.
 
-    `mean` None leaves out m, `momentum` None stands for mu = 0.
+    Not `centred`: without m.  `mean` and `momentum` may both be None where neither is needed.
     """
     number = value.dtype.type
     masked, mask = decay is not None, value if decay is None else decay
-    centred, moves = mean is not None, momentum is not None
-    vectors = (value, grad, square, mean if centred else square, momentum if moves else square)
-    rmsprop_pass(*vectors, centred, moves, masked, mask, *map(number, (lr, alpha, 1 - alpha, mu, eps, weight_decay)))
+    scalars = map(number, (lr, alpha, 1 - alpha, eps, weight_decay))
+    if mean is None:
+        rmsprop_plain(value, grad, square, masked, mask, *scalars)
+    else:
+        rmsprop_momentum(value, grad, square, mean, momentum, centred, masked, mask, *scalars, number(mu))
 
 
 def adagrad(value, grad, total, lr, eps, decay=None, weight_decay=0.0):
@@ -98,19 +100,27 @@ def nadam_pass(value, grad, mean, square, masked, mask, lr_mean, lr_grad, beta1,
 
 
 @kernel
-def rmsprop_pass(value, grad, square, mean, momentum, centred, moves, masked, mask, lr, alpha, rest, mu, eps, weight_decay):
+def rmsprop_plain(value, grad, square, masked, mask, lr, alpha, rest, eps, weight_decay):
     for i in range(value.size):
         g = grad[i] + (weight_decay * mask[i] if masked else weight_decay) * value[i]
         s = alpha * square[i] + rest * (g * g)
         square[i] = s
+        value[i] -= lr * g / (np.sqrt(s) + eps)
+        grad[i] = 0
+
+
+@kernel
+def rmsprop_momentum(value, grad, square, mean, momentum, centred, masked, mask, lr, alpha, rest, eps, weight_decay, mu):
+    for i in range(value.size):
+        g = grad[i] + (weight_decay * mask[i] if masked else weight_decay) * value[i]
+        s = alpha * square[i] + rest * (g * g)
+        m = alpha * mean[i] + rest * g
+        square[i] = s
+        mean[i] = m
         if centred:
-            m = alpha * mean[i] + rest * g
-            mean[i] = m
             s = max(s - m * m, s * 0)  # rounding may make the variance of a constant gradient negative; NaN stays
-        change = g / (np.sqrt(s) + eps)
-        if moves:
-            change += mu * momentum[i]
-            momentum[i] = change
+        change = mu * momentum[i] + g / (np.sqrt(s) + eps)
+        momentum[i] = change
         value[i] -= lr * change
         grad[i] = 0
 
@@ -128,18 +138,18 @@ def adagrad_pass(value, grad, total, masked, mask, lr, eps, weight_decay):
 @kernel
 def lars_pass(value, grad, momentum, starts, ends, adapted, lr, mu, trust, weight_decay):
     for k in range(starts.size):
-        begin, end = starts[k], ends[k]
-        decay, rate = weight_decay * 0, lr
+        w, g, m = value[starts[k] : ends[k]], grad[starts[k] : ends[k]], momentum[starts[k] : ends[k]]
+        decay = weight_decay if adapted[k] else weight_decay * 0
+        rate = lr
         if adapted[k]:
-            decay = weight_decay
-            w, g = np.sqrt(squares(value[begin:end])), np.sqrt(squares(grad[begin:end]))
-            if w > 0 and g > 0:
-                rate = type(lr)(lr * trust * w / (g + decay * w))
-        for i in range(begin, end):
-            m = mu * momentum[i] + rate * (grad[i] + decay * value[i])
-            momentum[i] = m
-            value[i] -= m
-            grad[i] = 0
+            size, steepness = np.sqrt(squares(w)), np.sqrt(squares(g))
+            if size > 0 and steepness > 0:
+                rate = type(lr)(lr * trust * size / (steepness + decay * size))
+        for i in range(w.size):
+            change = mu * m[i] + rate * (g[i] + decay * w[i])
+            m[i] = change
+            w[i] -= change
+            g[i] = 0
 
 
 @kernel
@@ -147,19 +157,20 @@ def lamb_pass(
     value, grad, mean, square, starts, ends, adapted, lr, beta1, rest1, beta2, rest2, correct1, correct2, eps, weight_decay
 ):
     for k in range(starts.size):
-        begin, end = starts[k], ends[k]
-        decay, rate = weight_decay if adapted[k] else weight_decay * 0, lr
-        for i in range(begin, end):
-            g = grad[i]
-            m = beta1 * mean[i] + rest1 * g
-            s = beta2 * square[i] + rest2 * (g * g)
-            mean[i] = m
-            square[i] = s
-            grad[i] = m * correct1 / (np.sqrt(s) * correct2 + eps) + decay * value[i]  # u takes the gradient's place
+        w, u = value[starts[k] : ends[k]], grad[starts[k] : ends[k]]  # the step u takes the gradient's place
+        decay = weight_decay if adapted[k] else weight_decay * 0
+        means, squared = mean[starts[k] : ends[k]], square[starts[k] : ends[k]]
+        for i in range(w.size):
+            m = beta1 * means[i] + rest1 * u[i]
+            s = beta2 * squared[i] + rest2 * (u[i] * u[i])
+            means[i] = m
+            squared[i] = s
+            u[i] = m * correct1 / (np.sqrt(s) * correct2 + eps) + decay * w[i]
+        rate = lr
         if adapted[k]:
-            w, u = np.sqrt(squares(value[begin:end])), np.sqrt(squares(grad[begin:end]))
-            if w > 0 and u > 0:
-                rate = type(lr)(lr * w / u)
-        for i in range(begin, end):
-            value[i] -= rate * grad[i]
-            grad[i] = 0
+            size, length = np.sqrt(squares(w)), np.sqrt(squares(u))
+            if size > 0 and length > 0:
+                rate = type(lr)(lr * size / length)
+        for i in range(w.size):
+            w[i] -= rate * u[i]
+            u[i] = 0

@@ -58,12 +58,12 @@ class RMSProp(Optimizer):
     clip_norm: float | None = None
 
     def state(self, parameters):
-        """The running mean of squares; the mean if centered, the momentum if there is one."""
-        names = ["square", *(["mean"] if self.centered else []), *(["momentum"] if self.momentum else [])]
+        """The running mean of squares; if centered or with momentum, two vectors for these."""
+        names = ["square", "mean", "momentum"] if self.centered or self.momentum else ["square"]
         return {name: zeros(parameters) for name in names}
 
     def change(self, parameters, value, grad, state, lr):
         """One fused pass over the flat vectors."""
         vectors = (state["square"], state.get("mean"), state.get("momentum"))
         decay = (self._mask(parameters), self.weight_decay)
-        updates_adaptive.rmsprop(value, grad, *vectors, lr, self.alpha, self.momentum, self.eps, *decay)
+        updates_adaptive.rmsprop(value, grad, *vectors, lr, self.alpha, self.momentum, self.eps, self.centered, *decay)

@@ -219,7 +219,7 @@ def test_no_gradient_changes_nothing_but_by_decay(optimizer):
     assert values == [1.0, 1.0]
 
 
-@pytest.mark.parametrize("optimizer", ALL, ids=repr)
+@pytest.mark.parametrize("optimizer", [*ALL, RMSProp(centered=True)], ids=repr)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_nan_is_not_hidden(optimizer, dtype):
     assert np.isnan(one_weight(optimizer, [np.nan], dtype)[0])
