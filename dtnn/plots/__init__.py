@@ -6,8 +6,19 @@ whole run in one), `Live` (a run as it happens).  `totals` gives the numbers beh
 
 from .breakdown import breakdown, totals
 from .curves import curves
-#from .live import Live
+from .live import Live
 from .picture import figure, picture
-#from .scaling import scaling
+from .scaling import efficiency, scaling, study_figure, time_per_step
 
-__all__ = ["Live", "breakdown", "curves", "figure", "picture", "scaling", "totals"]
+__all__ = [
+    "Live",
+    "breakdown",
+    "curves",
+    "efficiency",
+    "figure",
+    "picture",
+    "scaling",
+    "study_figure",
+    "time_per_step",
+    "totals",
+]

@@ -1,0 +1,60 @@
+"""Where a drawing function draws: the Axes it is given, or one of its own."""
+
+import io
+
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from .palette import FAINT, INK, PAPER, RULE
+
+
+class Sheet(Figure):
+    """A figure that is in nobody's list of open ones, and that a notebook shows all the same."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        FigureCanvasAgg(self)
+
+    def _repr_png_(self):
+        written = io.BytesIO()
+        self.savefig(written, format="png")
+        return written.getvalue()
+
+
+def axes_or_new(ax, figsize=(6.4, 3.6)):
+    """`ax` itself; without one, the Axes of a new pyplot figure, which a notebook shows by itself."""
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(figsize=figsize, layout="constrained")[1]
+
+
+def dress(ax, title="", x="", y="", grid="y"):
+    """The same quiet frame for every picture: two spines, a faint grid, a title at the left."""
+    ax.set_title(title, loc="left", fontsize="medium", fontweight="bold")
+    ax.set_xlabel(x)
+    ax.set_ylabel(y)
+    ax.spines[["top", "right"]].set_visible(False)
+    if grid:
+        ax.grid(axis=grid, color=RULE, alpha=0.7, linewidth=0.8)
+    ax.set_axisbelow(True)
+    return ax
+
+
+def remark(ax):
+    """An empty text in the middle of the Axes, for what is to be said while there is nothing to draw."""
+    return ax.text(0.5, 0.5, "", transform=ax.transAxes, ha="center", va="center", fontsize="small", color=FAINT)
+
+
+def paper(figure):
+    """Opaque paper and dark ink for a figure of our own, whatever style the user has set."""
+    figure.set_facecolor(PAPER)
+    for ax in figure.axes:
+        ax.set_facecolor(PAPER)
+        ax.tick_params(which="both", colors=INK)
+        for text in (ax.xaxis.label, ax.yaxis.label, ax.title, ax._left_title, ax._right_title):
+            text.set_color(INK)
+        for spine in ax.spines.values():
+            spine.set_edgecolor(INK)
+    return figure

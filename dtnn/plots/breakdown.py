@@ -1,0 +1,171 @@
+"""Where each rank's time went: its own work against communication."""
+
+from matplotlib.patches import Patch
+from matplotlib.ticker import PercentFormatter
+
+from .axes import axes_or_new, dress, remark
+from .palette import COMMUNICATION, FAINT, OWN, PAPER, PHASES, on
+from .story import Story
+
+FEW = 8  # up to so many ranks have their numbers written beside the bars
+
+
+def breakdown(records, ax=None, unit="seconds"):
+    """Draw a bar for each rank: data, forward, backward, update (cold colours), transfer and wait (warm colours).
+
+    Parameters
+    ----------
+    records : list of records or Story
+        A run's records; only each rank's Ledger records count.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure's without it.
+    unit : {"seconds", "percent"}
+        What the bars' length means.  The other one is written on them.
+
+    Returns
+    -------
+    matplotlib Axes
+        `totals(records)` gives the numbers behind it.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from dtnn.records import Ledger
+    >>> told = [Ledger(0, 1, 1, 32, 4000, 0.1, 0.2, 0.3, 0.1, 0.2, 0.1, 1.0, 0.0)]
+    >>> ax = breakdown(told, ax=Figure().add_subplot())
+    >>> round(sum(bar.get_width() for bar in ax.patches), 6)
+    1.0
+    """
+    if unit not in ("seconds", "percent"):
+        raise ValueError(f"unit={unit!r} is not known; choose 'seconds' or 'percent'")
+    bars = Bars(axes_or_new(ax), unit)
+    bars.show(records if isinstance(records, Story) else Story(records))
+    return bars.ax
+
+
+def totals(records):
+    """The seconds of each rank in each phase, and what they add up to.
+
+    Parameters
+    ----------
+    records : list of records or Story
+
+    Returns
+    -------
+    dict of dict
+        For each rank: "samples", "bytes", "steps", "seconds"; the phases; "own" (the rank's own work: data, forward,
+        backward, update, and what no clock was on: other) and "communication" (transfer and wait).
+
+    Examples
+    --------
+    >>> from dtnn.records import Ledger
+    >>> told = [Ledger(0, 1, 1, 32, 4000, 0.1, 0.2, 0.3, 0.1, 0.2, 0.1, 1.0, 0.0)]
+    >>> round(totals(told)[0]["own"], 3), round(totals(told)[0]["communication"], 3)
+    (0.7, 0.3)
+    """
+    story = records if isinstance(records, Story) else Story(records)
+    return {
+        rank: {**time, "own": sum(time[phase] for phase in OWN), "communication": sum(time[phase] for phase in COMMUNICATION)}
+        for rank, time in sorted(story.time.items())
+    }
+
+
+class Bars:
+    """The bars of one Axes, drawn once for a number of ranks and then only moved."""
+
+    def __init__(self, ax, unit="percent"):
+        self.ax, self.unit = dress(ax, "Where each rank's time goes", "" if unit == "percent" else "seconds", "", "x"), unit
+        if unit == "percent":
+            ax.xaxis.set_major_formatter(PercentFormatter(decimals=0))
+        self.bars, self.texts, self.moving = {}, {}, []
+        self._ranks = self._frame = None
+
+    def show(self, story):
+        """Move the bars to what the story tells; returns whether the frame (ranks, limits) has changed."""
+        numbers = totals(story)
+        ranks = tuple(numbers) or tuple(range(story.ranks))
+        changed = ranks != self._ranks
+        if changed:
+            self._build(ranks)
+        for row, rank in enumerate(ranks):
+            if rank in numbers:
+                self._move(row, numbers[rank])
+        self._empty.set_text("" if numbers else "after the first steps")
+        return self._set_frame(numbers) or changed
+
+    def _build(self, ranks):
+        for artist in self.moving:
+            artist.remove()
+        rows = range(len(ranks))
+        self.bars = {
+            phase: self.ax.barh(rows, [0.0] * len(ranks), height=0.62, color=PHASES[phase], edgecolor=PAPER, linewidth=0.8)
+            for phase in (*OWN, *COMMUNICATION)
+        }
+        for bar in self.bars["wait"]:
+            bar.set(hatch="////", edgecolor=PAPER)
+        self.texts = {key: self._text(key) for key in [(row, phase) for row in rows for phase in (*OWN, *COMMUNICATION, "sum")]}
+        self._empty = remark(self.ax)
+        self.moving = [*(bar for bars in self.bars.values() for bar in bars), *self.texts.values(), self._empty]
+        self._ranks = ranks
+        self._label(ranks)
+
+    def _text(self, key):
+        row, phase = key
+        if phase == "sum":
+            return self.ax.text(0, row - 0.48, "", ha="left", va="center", fontsize="small", color=FAINT)
+        return self.ax.text(0, row, "", ha="center", va="center", fontsize="small", color=on(PHASES[phase]), clip_on=True)
+
+    def _label(self, ranks):
+        every = -(-len(ranks) // FEW) or 1
+        self.ax.set_yticks(range(0, len(ranks), every), [f"rank {rank}" for rank in ranks[::every]])
+        self.ax.tick_params(axis="y", length=0)
+        self.ax.spines["left"].set_visible(False)
+        self.ax.set_ylim(max(len(ranks), 1) - 0.5, -0.75 if len(ranks) <= FEW else -0.5)
+
+    def _move(self, row, time):
+        whole = time["own"] + time["communication"] or 1.0
+        scale, left = (100 / whole if self.unit == "percent" else 1.0), 0.0
+        for phase in (*OWN, *COMMUNICATION):
+            width = time[phase] * scale
+            self.bars[phase][row].set(x=left, width=width)
+            self._write(row, phase, left + width / 2, time[phase] / whole)
+            left += width
+        if len(self._ranks) <= FEW:
+            self.texts[row, "sum"].set_text(_sentence(time, whole))
+
+    def _write(self, row, phase, x, part):
+        wide = part >= 0.1 and len(self._ranks) <= FEW and phase != "wait"
+        text = self.texts[row, phase]
+        text.set_text(f"{100 * part:.0f} %" if wide else "")
+        text.set_x(x)
+
+    def _set_frame(self, numbers):
+        longest = max((time["own"] + time["communication"] for time in numbers.values()), default=1.0)
+        there = tuple(phase for phase in (*OWN, *COMMUNICATION) if _seen(numbers, phase))
+        frame = (100.0 if self.unit == "percent" else longest, there, self._ranks)
+        if frame == self._frame:
+            return False
+        self._frame = frame
+        self.ax.set_xlim(0, frame[0])
+        self._legend(there)
+        return True
+
+    def _legend(self, there):
+        handles = [Patch(facecolor=PHASES[phase], edgecolor=PAPER, hatch="////" if phase == "wait" else "") for phase in there]
+        below = -0.16 if self.unit == "percent" else -0.24
+        self.ax.legend(
+            handles, there, loc="upper left", bbox_to_anchor=(-0.02, below), ncols=4, frameon=False, fontsize="small",
+            handlelength=1.0, handletextpad=0.4, columnspacing=1.0, borderaxespad=0.0,
+        )  # fmt: skip
+
+
+def _seen(numbers, phase):
+    """Whether a phase belongs in the legend: "other" only where it is more than one per cent."""
+    if phase != "other" or not numbers:
+        return phase != "other"
+    return any(time["other"] > 0.01 * (time["own"] + time["communication"]) for time in numbers.values())
+
+
+def _sentence(time, whole):
+    own, moved, waited = (100 * time[name] / whole for name in ("own", "transfer", "wait"))
+    return f"own work {own:.0f} % · transfer {moved:.0f} % · wait {waited:.0f} %"

@@ -1,0 +1,182 @@
+"""Loss or another metric against epochs."""
+
+import math
+
+import numpy as np
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, PercentFormatter
+
+from .axes import axes_or_new, dress, remark
+from .headline import is_share
+from .palette import STEPS, TRAINING, VALIDATION
+from .story import Story
+
+DECADE = 10.0  # a loss that falls by more than this factor is drawn on a logarithmic axis
+TITLES = {"loss": "Loss", "accuracy": "Accuracy"}
+
+
+def curves(records, ax=None, metric="loss", scale="auto"):
+    """Draw a metric against epochs: steps faint behind, epochs' training and validation values as points.
+
+    Parameters
+    ----------
+    records : list of records or Story
+        A run's records.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure's without it.
+    metric : str
+        "loss", or a name in the epochs' metrics, such as "accuracy".  Steps tell only the loss.
+    scale : {"auto", "linear", "log"}
+        "auto" takes a logarithmic axis for a positive loss that changed by more than a factor of 10.
+
+    Returns
+    -------
+    matplotlib Axes
+        Its lines are labelled "steps", "training" and "validation"; their data are the numbers behind the picture.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from dtnn.records import Epoch
+    >>> told = [Epoch(1, 10, 640, 0.5, 0.1, {"loss": 2.0}, 0.0), Epoch(2, 20, 640, 0.5, 0.1, {"loss": 1.0}, 1.0)]
+    >>> ax = curves(told, ax=Figure().add_subplot())
+    >>> [line.get_ydata() for line in ax.lines if line.get_label() == "training"]
+    [[2.0, 1.0]]
+    """
+    if scale not in ("auto", "linear", "log"):
+        raise ValueError(f"scale={scale!r} is not known; choose 'auto', 'linear' or 'log'")
+    curve = Curve(axes_or_new(ax), metric, scale)
+    curve.show(records if isinstance(records, Story) else Story(records))
+    return curve.ax
+
+
+class Curve:
+    """The lines of one metric on one Axes, drawn once and then only moved.
+
+    Attributes
+    ----------
+    moving : list of artists
+        What changes from picture to picture while the frame stays.
+    """
+
+    def __init__(self, ax, metric="loss", scale="auto"):
+        self.ax, self.metric, self.scale = dress(ax, TITLES.get(metric, metric), "epoch"), metric, scale
+        self.steps = ax.plot([], [], color=STEPS, linewidth=0.9, label="steps")[0]
+        self.smooth = ax.plot([], [], color=TRAINING, linewidth=1.0, alpha=0.55)[0]
+        self.training = ax.plot([], [], "o-", color=TRAINING, linewidth=1.8, markersize=5, label="training")[0]
+        self.validation = ax.plot([], [], "s--", color=VALIDATION, linewidth=1.8, markersize=5, label="validation")[0]
+        self.empty = remark(ax)
+        self.moving = [self.steps, self.smooth, self.training, self.validation, self.empty]
+        self._frame = None
+        self._ends = None
+        ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
+
+    def show(self, story):
+        """Move the lines to what the story tells; returns whether the frame (limits, legend) has changed."""
+        per_epoch = story.steps_per_epoch
+        x = story.epoch_of(np.asarray(story.steps.x)) if self.metric == "loss" else np.empty(0)
+        y = np.asarray(story.steps.y) if self.metric == "loss" else np.empty(0)
+        self.steps.set_data(x, y)
+        self.smooth.set_data(x, _smooth(y))
+        self.training.set_data(*story.column(self.metric))
+        self.validation.set_data(*story.column(f"val_{self.metric}"))
+        self.empty.set_text(self._nothing(story))
+        return self._set_frame(story, per_epoch)
+
+    def _nothing(self, story):
+        if any(len(line.get_xdata()) for line in (self.steps, self.training, self.validation)):
+            return ""
+        if story.epochs:
+            return f"no {self.metric}\nin this run's epochs"
+        return "first point:\nafter the first step" if self.metric == "loss" else "first point:\nafter the first epoch"
+
+    def _set_frame(self, story, per_epoch):
+        by_epoch = per_epoch or self.metric != "loss"
+        lines = [line for line in (self.steps, self.training, self.validation) if len(line.get_xdata())]
+        frame = (
+            "epoch" if by_epoch else "step",
+            self._span(story, by_epoch),
+            *self._heights(lines),
+            tuple(line.get_label() for line in lines),
+        )
+        if frame == self._frame:
+            return False
+        self._frame = frame
+        label, span, log, limits, _ = frame
+        self.ax.set_xlabel(label)
+        self.ax.set_xlim(*span)
+        self.ax.set_yscale("log" if log else "linear")
+        self.ax.set_ylim(*limits)
+        if log:
+            _few_ticks(self.ax)
+        elif is_share(self.metric):
+            self.ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+        self._legend(lines)
+        return True
+
+    def _legend(self, lines):
+        if lines:
+            corner = "lower right" if is_share(self.metric) else "upper right"
+            self.ax.legend(handles=lines, frameon=False, fontsize="small", loc=corner)
+
+    def _span(self, story, by_epoch):
+        if not by_epoch:
+            return 0, _rounded_up(max(10, story.steps.count))
+        first = story.first.epoch - 1 if story.first else story.epochs[0].epoch - 1 if story.epochs else 0
+        last = max(first + 1, story.progress, story.epochs[-1].epoch if story.epochs else 0)
+        planned = story.settings.get("epochs") or 0
+        whole = math.ceil(round(last, 6)) if story.finish or planned + first < last else planned + first
+        return first, whole + 0.02 * (whole - first)
+
+    def _heights(self, lines):
+        """Whether the axis is logarithmic, and its limits: rounded outwards, so that they change rarely."""
+        values = [value for line in lines for value in _finite(line.get_ydata())]
+        if not values:
+            return False, (0.0, 1.0)
+        low, high = min(values), max(values)
+        if is_share(self.metric):
+            return False, (max(0.0, math.floor(low * 10 - 0.2) / 10), 1.01)
+        log = self.scale == "log" or (self.scale == "auto" and low > 0 and high > DECADE * low)
+        if log and low > 0:
+            return True, (_decade_part(low, math.floor), _decade_part(high, math.ceil))
+        unit = _unit(high - min(low, 0.0))
+        return False, (min(0.0, math.floor(low / unit) * unit), math.ceil(high / unit * 1.02) * unit)
+
+
+def _smooth(values):
+    """A running mean over a twentieth of the points; nothing where there are too few."""
+    width = len(values) // 20
+    if width < 2:
+        return np.full(len(values), np.nan)
+    padded = np.pad(values, (width // 2, width - 1 - width // 2), mode="edge")
+    return np.convolve(padded, np.full(width, 1 / width), mode="valid")
+
+
+def _finite(values):
+    values = np.asarray(values, dtype=float)
+    return values[np.isfinite(values)]
+
+
+def _unit(size):
+    """A tenth to a fourth of the size, as a round number."""
+    power = 10 ** math.floor(math.log10(size or 1.0))
+    return power / 2 if size / power >= 2 else power / 5
+
+
+def _decade_part(value, towards):
+    """The next 1, 2 or 5 times a power of ten below or above."""
+    power = 10.0 ** math.floor(math.log10(value))
+    steps = [step * power for step in (1, 2, 5, 10)]
+    if towards is math.floor:
+        return max(step for step in steps if step <= value * (1 + 1e-9))
+    return min(step for step in steps if step >= value * (1 - 1e-9))
+
+
+def _rounded_up(count):
+    return _decade_part(float(count), math.ceil)
+
+
+def _few_ticks(ax):
+    low, high = ax.get_ylim()
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low < 1000 else (1,)))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    ax.yaxis.set_minor_formatter(NullFormatter())

@@ -1,0 +1,159 @@
+"""A run as it happens: a picture that changes in place in a notebook, a bar in a terminal."""
+
+import asyncio
+import contextlib
+import time
+
+from .headline import headline, number
+from .picture import WIDTH, Picture, picture
+from .screens import screen_for
+from .story import Story
+
+INTERVAL = 0.3  # seconds between pictures, at least
+SHARE = 0.06  # of this process's time that drawing may take
+DENSE = 2.0  # pixels of the last picture, the one that stays, for each of a live one
+
+
+class Live:
+    """The live view of a run: loss, accuracy, each rank's time and what is going on, three times a second.
+
+    Nothing is shown before the first `update`, `start` or display.  One output is made, which changes in place; the
+    last picture stays in it, and in the saved notebook.
+
+    Parameters
+    ----------
+    run : Run, or list of records
+        Anything with `records`, and perhaps `state`, `waiting_for`, `error`, `done`; or a list that grows.
+    title : str
+        What the run is called.
+    width : int
+        Pixels.
+    screen : object, optional
+        Where to show it; chosen by where Python runs: a notebook with ipywidgets, one without, or a terminal.
+
+    Examples
+    --------
+    In a cell that waits for a run::
+
+        live = Live(run)
+        while not run.wait(0.2):
+            live.update()
+        live.close()
+
+    In a cell that does not: ``Live(run).start()``.
+    """
+
+    def __init__(self, run, title="", width=WIDTH, screen=None):
+        self.run, self.title, self.width, self.screen = run, title, width, screen
+        self.story, self.drawn, self.task, self.closed = Story(), None, None, False
+        self._picture, self._next, self._shown = None, 0.0, None
+
+    # ---- what is known of the run
+
+    @property
+    def records(self):
+        """The run's records."""
+        return getattr(self.run, "records", self.run)
+
+    @property
+    def state(self):
+        """The run's state as its owner tells it; None where only records are known."""
+        return getattr(self.run, "state", None)
+
+    @property
+    def waiting_for(self):
+        """What the run's owner waits for."""
+        return getattr(self.run, "waiting_for", "") or ""
+
+    @property
+    def done(self):
+        """Whether the run has ended, well or not."""
+        return getattr(self.run, "done", self.story.finish is not None)
+
+    @property
+    def error(self):
+        """What went wrong, in a few words; "" if nothing did."""
+        error, finish = getattr(self.run, "error", None), self.story.finish
+        if error is not None:
+            rank = getattr(error, "rank", None)
+            return f"{'' if rank is None else f'rank {rank}: '}{type(error).__name__}: {error}"
+        return finish.text if finish and finish.reason == "failed" else ""
+
+    @property
+    def whole_error(self):
+        """The same with tracebacks, as far as they are known."""
+        return (self.error and getattr(self.run, "story", "")) or self.error
+
+    @property
+    def headline(self):
+        """The run in one line of words: the state, and the rest in parts."""
+        return headline(self.story, self.state, self.waiting_for)
+
+    @property
+    def detail(self):
+        """What the picture has no room for: step, learning rate, bytes."""
+        step, first = self.story.step, next(iter(self.story.time.values()), None)
+        parts = [f"step {step.step:,}", f"learning rate {number(step.lr)}"] if step else []
+        if first and first["steps"] and first["bytes"]:
+            parts.append(f"{first['bytes'] / first['steps'] / 1000:,.0f} kB reduced a step by each rank")
+        return " · ".join(parts)
+
+    # ---- showing it
+
+    def update(self, force=False):
+        """Show what is new; cheap, and nothing at all before the next picture is due.
+
+        To be called as often as one likes by whatever waits for the run in a cell that blocks.
+        """
+        now = time.perf_counter()
+        if self.closed or (now < self._next and not force):
+            return
+        self.story.read(self.records)
+        key = (self.story.read_so_far, self.headline, self.error)
+        if force or key != self._shown:
+            self._shown = key
+            self._on_screen().show(self)
+        cost = time.perf_counter() - now
+        self._next = now + max(self._on_screen().interval, cost / SHARE)
+
+    def start(self):
+        """Keep it up to date in the kernel's own event loop whenever no cell runs, to the run's end; returns at once."""
+        self.update(force=True)
+        if self.task is None:
+            with contextlib.suppress(RuntimeError):  # no loop: a terminal; whoever waits for the run updates
+                self.task = asyncio.get_running_loop().create_task(self._follow())
+        return self
+
+    def close(self):
+        """Show the end; the last picture stays."""
+        if not self.closed:
+            self.update(force=True)
+            self.closed = True
+            self._on_screen().close(self)
+
+    async def _follow(self):
+        try:
+            while not (self.closed or self.done):
+                self.update()
+                await asyncio.sleep(max(0.05, self._next - time.perf_counter()))
+        finally:
+            self.close()
+
+    def png(self):
+        """The picture of this moment, as bytes."""
+        if self._picture is None:
+            self._picture = Picture(self.width, self.title)
+        self.drawn = self._picture.draw(self.story, self.state, self.waiting_for, self.error)
+        return self.drawn
+
+    def last_png(self):
+        """The picture that stays: the same with more pixels."""
+        return picture(self.story, self.width, self.title, self.state, self.waiting_for, self.error, scale=DENSE)
+
+    def _on_screen(self):
+        if self.screen is None:
+            self.screen = screen_for()
+        return self.screen
+
+    def _ipython_display_(self):
+        self.start()

@@ -1,0 +1,86 @@
+"""A scaling study in pictures: speed-up, efficiency, and where the time goes as ranks are added."""
+
+from .axes import Sheet, axes_or_new, dress, paper
+from .palette import COMMUNICATION, FAINT, IDEAL, OWN, PAPER, PHASES, TRAINING
+
+
+def scaling(study, ax=None):
+    """Draw the speed-up against ranks, with the ideal line; the band is from the slowest to the fastest repeat.
+
+    Parameters
+    ----------
+    study : Study
+        Anything with `rows` (a dict for each number of ranks) and `mode`.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure's without it.
+
+    Returns
+    -------
+    matplotlib Axes
+        Its lines are labelled "ideal" and "measured"; `study.rows` has the numbers.
+    """
+    ax = dress(axes_or_new(ax), "Speed-up", "ranks", "", "both")
+    ranks = _column(study, "ranks")
+    ax.plot([ranks[0], ranks[-1]], [ranks[0] / ranks[0], ranks[-1] / ranks[0]], "--", color=IDEAL, label="ideal")
+    _band(ax, study, "speedup")
+    for number, value in zip(ranks, _column(study, "speedup")):
+        ax.annotate(
+            f"{value:.2f}", (number, value), (0, -14), textcoords="offset points", ha="center", fontsize="small", color=FAINT
+        )
+    ax.set_ylim(0, max(ranks[-1] / ranks[0], *_column(study, "speedup_high")) * 1.1)
+    return _ranks_below(ax, ranks, legend="upper left")
+
+
+def efficiency(study, ax=None):
+    """Draw the efficiency against ranks: the speed-up as a share of the ideal one. Parameters as for `scaling`."""
+    ax = dress(axes_or_new(ax), "Efficiency", "ranks")
+    ranks = _column(study, "ranks")
+    ax.axhline(1.0, linestyle="--", color=IDEAL, label="ideal")
+    _band(ax, study, "efficiency")
+    ax.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f}%")
+    ax.set_ylim(0, max(1.15, *_column(study, "efficiency_high")) * 1.02)
+    return _ranks_below(ax, ranks, legend="lower left")
+
+
+def time_per_step(study, ax=None):
+    """Draw a column for each number of ranks: milliseconds of a step by phase, mean over ranks. Parameters as for `scaling`."""
+    ax = dress(axes_or_new(ax), "Time of a step", "ranks", "milliseconds")
+    ranks, below = [str(number) for number in _column(study, "ranks")], [0.0] * len(study.rows)
+    for phase in (*OWN, *COMMUNICATION):
+        heights = [1000 * row["step"].get(phase, 0.0) for row in study.rows]
+        if phase != "other" or any(height > 0.01 * sum(row["step"].values()) * 1000 for height, row in zip(heights, study.rows)):
+            hatch = "////" if phase == "wait" else ""
+            ax.bar(ranks, heights, 0.55, below, color=PHASES[phase], edgecolor=PAPER, linewidth=0.8, hatch=hatch, label=phase)
+        below = [low + height for low, height in zip(below, heights)]
+    ax.set_ylim(0, max(below) * 1.12)
+    ax.set_xlim(-0.6, len(ranks) + 0.15 * len(ranks))
+    handles, labels = ax.get_legend_handles_labels()
+    ax.legend(handles[::-1], labels[::-1], frameon=False, fontsize="small", loc="center right", borderaxespad=0.0)
+    return ax
+
+
+def study_figure(study, title=""):
+    """All three, and a line of words above them, as a matplotlib Figure."""
+    figure = Sheet(figsize=(9.6, 3.6), dpi=100, layout="constrained")
+    for draw, ax in zip((scaling, efficiency, time_per_step), figure.subplots(1, 3)):
+        draw(study, ax)
+    figure.suptitle(title, x=0.012, ha="left", fontsize="medium", color=FAINT)
+    return paper(figure)
+
+
+def _band(ax, study, name):
+    ranks = _column(study, "ranks")
+    ax.fill_between(ranks, _column(study, f"{name}_low"), _column(study, f"{name}_high"), color=TRAINING, alpha=0.2, linewidth=0)
+    ax.plot(ranks, _column(study, name), "o-", color=TRAINING, label="measured")
+
+
+def _ranks_below(ax, ranks, legend):
+    margin = 0.08 * max(1, ranks[-1] - ranks[0])
+    ax.set_xlim(ranks[0] - margin, ranks[-1] + margin)
+    ax.set_xticks(ranks)
+    ax.legend(frameon=False, fontsize="small", loc=legend)
+    return ax
+
+
+def _column(study, name):
+    return [row[name] for row in study.rows]

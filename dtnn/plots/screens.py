@@ -1,0 +1,135 @@
+"""Where a live view appears: widgets, a display that is updated, or a terminal's bar."""
+
+import base64
+import html
+import sys
+import uuid
+
+from .picture import HEIGHT, WIDTH
+
+
+def screen_for():
+    """The screen of the place where Python runs: a notebook's (with or without ipywidgets), else a terminal's."""
+    if not in_notebook():
+        return Terminal()
+    try:
+        import ipywidgets  # noqa: F401
+    except ImportError:
+        return Display()
+    return Widgets()
+
+
+def in_notebook():
+    """Whether this is a Jupyter kernel, so that pictures have somewhere to appear."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    return getattr(shell, "kernel", None) is not None
+
+
+class Display:
+    """One display of a PNG, changed in place; works in every front end."""
+
+    interval = 0.3
+
+    def __init__(self):
+        self.name, self._begun = f"dtnn-{uuid.uuid4().hex}", False
+
+    def show(self, live):
+        """Show the picture of this moment."""
+        self._put(self._bundle(live, live.png()), live)
+
+    def close(self, live):
+        """Show the last picture."""
+        self._put(self._bundle(live, live.last_png()), live)
+
+    def _bundle(self, live, png):
+        word, parts = live.headline
+        text = " · ".join([word, *parts, *live.error.splitlines()])
+        return {"text/plain": text, "image/png": base64.b64encode(png).decode()}
+
+    def _put(self, bundle, live):
+        from IPython.display import display
+
+        size = {"width": live.width, "height": round(live.width * HEIGHT / WIDTH)}
+        display(bundle, raw=True, metadata={"image/png": size}, display_id=self.name, update=self._begun)
+        self._begun = True
+
+
+class Widgets(Display):
+    """An ipywidgets.Image of fixed size with a small line below; the last picture is also stored as a plain PNG."""
+
+    def show(self, live):
+        """Show the picture of this moment: in the widget, or where the front end has none, in the display itself."""
+        if not self._begun:
+            self._begin(live)
+        elif self._refused():
+            super().show(live)
+        else:
+            self.image.value = live.png()
+            self.line.value = _line(live)
+
+    def close(self, live):
+        """Leave the last picture: in the widget, and in the display for pages that have no widgets."""
+        png = live.last_png()
+        self.image.value, self.line.value = png, _line(live)
+        self._put({**self._view(), **self._bundle(live, png)}, live)
+
+    def _begin(self, live):
+        import ipywidgets
+
+        png = live.png()
+        size = {"width": f"{live.width}px", "max_width": "100%", "height": "auto", "margin": "0"}
+        self.image = ipywidgets.Image(value=png, format="png", layout=size).add_class("dtnn-live")
+        self.line = ipywidgets.HTML(_line(live), layout={"margin": "0 0 4px 12px"}).add_class("dtnn-line")
+        self.box = ipywidgets.VBox([self.image, self.line], layout={"overflow": "hidden"})
+        self._closed_by_page = []
+        if self.image.comm is not None and hasattr(self.image.comm, "on_close"):
+            self.image.comm.on_close(self._closed_by_page.append)
+        self._put({**self._view(), **self._bundle(live, png)}, live)
+
+    def _refused(self):
+        """Whether the front end has closed the widget's channel, as those do that know no widgets."""
+        return bool(self._closed_by_page) or self.image.comm is None
+
+    def _view(self):
+        return self.box._repr_mimebundle_() or {}
+
+
+class Terminal:
+    """A bar of tqdm on standard error: words and epochs done."""
+
+    def __init__(self):
+        self.bar = None
+        self.interval = 0.2 if sys.stderr.isatty() else 5.0
+
+    def show(self, live):
+        """Move the bar."""
+        if self.bar is None:
+            self._begin(live)
+        word, parts = live.headline
+        self.bar.total = max(live.story.settings.get("epochs") or 1, live.story.progress)
+        self.bar.n = self.bar.total if live.state == "done" else live.story.progress
+        self.bar.set_description_str(word, refresh=False)
+        self.bar.set_postfix_str(" · ".join(parts), refresh=False)
+        self.bar.refresh()
+
+    def close(self, live):
+        """Leave the bar as it is, and say what went wrong."""
+        if self.bar is not None:
+            self.bar.close()
+        if live.error:
+            print(live.error.strip(), file=sys.stderr)
+
+    def _begin(self, live):
+        from tqdm.std import tqdm  # the text bar; tqdm.auto would ask for widgets
+
+        form = "{desc} |{bar:20}| {percentage:3.0f}% {postfix}"
+        self.bar = tqdm(total=1, bar_format=form, dynamic_ncols=True, leave=True, file=sys.stderr, mininterval=0)
+
+
+def _line(live):
+    """The line below the picture: details, or the whole error to be read and copied."""
+    if live.error:
+        style = "white-space: pre-wrap; margin: 0; max-height: 20em; overflow: auto; line-height: 1.35"
+        return f'<pre style="{style}">{html.escape(live.whole_error.strip())}</pre>'
+    style = "color: var(--jp-ui-font-color2, #5F6B7A); font-size: 12px"
+    return f'<span style="{style}">{html.escape(live.detail) or "&nbsp;"}</span>'

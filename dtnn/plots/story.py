@@ -1,0 +1,190 @@
+"""What a run has told so far, kept in the few columns that pictures need."""
+
+import math
+from collections import deque
+
+from .. import records as r
+from .palette import COMMUNICATION, OWN
+
+MEASURED = ("data", "forward", "backward", "wait", "transfer", "update")
+COUNTED = ("seconds", "steps", "samples", "bytes")
+
+
+class Story:
+    """Reads records, each only once, and answers what pictures ask.
+
+    Parameters
+    ----------
+    records : list of records, optional
+        What there is to read already.
+
+    Attributes
+    ----------
+    start, finish, note, step : Start, Finish, Note, Step or None
+        The newest of each; `first` is the first Step.
+    epochs : list of Epoch
+    steps : Bins
+        Loss against step number, in at most 512 means.
+    time : dict
+        For each rank the seconds of each phase, added up, and "seconds", "steps", "samples", "bytes".
+    newest : float
+        Moment of the newest record (seconds since 1970), 0.0 before the first.
+
+    Notes
+    -----
+    A record costs constant time and the memory is bounded (but for epochs), however long the run.
+
+    Examples
+    --------
+    >>> from dtnn.records import Step
+    >>> told = Story([Step(1, 1, 2.3, 64, 0.01, 0.5, 10.0), Step(2, 1, 2.1, 64, 0.01, 0.3, 10.4)])
+    >>> told.steps.x, told.steps.y, round(told.rate)
+    ([1.0, 2.0], [2.3, 2.1], 160)
+    """
+
+    def __init__(self, records=()):
+        self._forget()
+        self.read(records)
+
+    def _forget(self):
+        self.read_so_far = 0
+        self.start = self.finish = self.note = self.step = self.first = None
+        self.epochs, self.steps, self.time, self.newest = [], Bins(), {}, 0.0
+        self._recent = deque(maxlen=50)
+
+    def read(self, records):
+        """Take in what is new in a list that only grows; returns whether there was anything."""
+        if len(records) < self.read_so_far:
+            self._forget()
+        fresh = records[self.read_so_far :] if self.read_so_far else records
+        self.read_so_far += len(fresh)
+        for record in fresh:
+            self._take(record)
+        return bool(fresh)
+
+    def _take(self, record):
+        self.newest = max(self.newest, getattr(record, "time", 0.0))
+        if isinstance(record, r.Step):
+            self.step, self.first = record, self.first or record
+            self.steps.add(record.step, record.loss)
+            self._recent.append((record.samples, record.seconds))
+        elif isinstance(record, r.Ledger):
+            self._book(record)
+        elif isinstance(record, r.Epoch):
+            self.epochs.append(record)
+        elif isinstance(record, r.Note):
+            self.note = record
+        elif isinstance(record, r.Start):
+            self.start, self.finish = record, None
+        elif isinstance(record, r.Finish):
+            self.finish = record
+
+    def _book(self, ledger):
+        account = self.time.setdefault(ledger.rank, dict.fromkeys((*OWN, *COMMUNICATION, *COUNTED), 0))
+        for phase in MEASURED:
+            account[phase] += getattr(ledger, phase)
+        account["other"] += max(0.0, ledger.seconds - sum(getattr(ledger, phase) for phase in MEASURED))
+        for name in COUNTED:
+            account[name] += getattr(ledger, name)
+
+    @property
+    def ranks(self):
+        """How many ranks the run has; 0 where nobody said."""
+        return self.start.ranks if self.start else len(self.time)
+
+    @property
+    def settings(self):
+        """The run's settings, as its Start told them."""
+        return self.start.settings if self.start else {}
+
+    @property
+    def rate(self):
+        """Samples a second over the last 50 steps; None before the first."""
+        seconds = sum(seconds for _, seconds in self._recent)
+        return sum(samples for samples, _ in self._recent) / seconds if seconds > 0 else None
+
+    @property
+    def steps_per_epoch(self):
+        """Steps in an epoch as far as records tell; None where they don't."""
+        if self.epochs and self.first:
+            newest = self.epochs[-1]
+            return max(1.0, (newest.step - self.first.step + 1) / max(1, newest.epoch - self.first.epoch + 1))
+        samples, batch_size = self.settings.get("samples"), self.settings.get("batch_size")
+        return math.ceil(samples / batch_size) if samples and batch_size else None
+
+    def epoch_of(self, step):
+        """Where a step (a number, or an array of them) lies on the axis of epochs; the step itself while that isn't known."""
+        per_epoch = self.steps_per_epoch
+        if not per_epoch or self.first is None:
+            return step
+        return self.first.epoch - 1 + (step - self.first.step + 1) / per_epoch
+
+    @property
+    def progress(self):
+        """Epochs done, with the fraction of the running one where that is known."""
+        if self.step is None:
+            return 0.0
+        return self.epoch_of(self.step.step) if self.steps_per_epoch else float(self.step.epoch - 1)
+
+    @property
+    def metric(self):
+        """The name of the metric to show beside the loss: accuracy, or else the first there is; None without one."""
+        names = [name for name in (self.epochs[-1].metrics if self.epochs else ()) if not name.endswith("loss")]
+        names = [name for name in names if not name.startswith("val_")]
+        return "accuracy" if "accuracy" in names else names[0] if names else None
+
+    def latest(self, name):
+        """The newest value of an epoch's metric; None where there is none."""
+        return next((e.metrics[name] for e in reversed(self.epochs) if e.metrics.get(name) is not None), None)
+
+    def column(self, name):
+        """Epoch numbers and values of a metric, where it was measured.
+
+        Returns
+        -------
+        (list of int, list of float)
+        """
+        there = [epoch for epoch in self.epochs if epoch.metrics.get(name) is not None]
+        return [epoch.epoch for epoch in there], [epoch.metrics[name] for epoch in there]
+
+
+class Bins:
+    """Points kept as means of neighbours, so that any number of them fits into `limit` points.
+
+    Up to `limit` points are kept as they are; then pairs are merged, and each bin holds twice as many.  Means of bins
+    are exact means of the points in them.  A value that is not finite makes its bin NaN: a gap in the line.
+
+    >>> bins = Bins(limit=4)
+    >>> for i in range(1, 9):
+    ...     bins.add(i, i * 10.0)
+    >>> bins.x, bins.y, bins.each
+    ([1.5, 3.5, 5.5, 7.5], [15.0, 35.0, 55.0, 75.0], 2)
+    """
+
+    def __init__(self, limit=512):
+        self.limit, self.each, self.count = limit, 1, 0
+        self.x, self.y = [], []
+        self._x = self._y = self._n = 0
+
+    def __len__(self):
+        return len(self.x)
+
+    def add(self, x, y):
+        """One more point, in constant time (on average)."""
+        self.count += 1
+        self._x, self._y, self._n = self._x + x, self._y + (y if math.isfinite(y) else math.nan), self._n + 1
+        if self._n == self.each:
+            self._close()
+
+    def _close(self):
+        if len(self.x) == self.limit:
+            self.x, self.y, self.each = _pairs(self.x), _pairs(self.y), self.each * 2
+            if self._n < self.each:
+                return
+        self.x.append(self._x / self._n)
+        self.y.append(self._y / self._n)
+        self._x = self._y = self._n = 0
+
+
+def _pairs(values):
+    return [(a + b) / 2 for a, b in zip(values[::2], values[1::2])]

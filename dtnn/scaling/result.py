@@ -1,0 +1,145 @@
+"""What a scaling study found: numbers, table, picture, file."""
+
+import json
+import os
+import statistics
+from dataclasses import asdict, dataclass, field
+from html import escape
+
+from ..plots.palette import COMMUNICATION, OWN
+from .measure import Measurement
+
+HEADS = {
+    "ranks": "ranks",
+    "batch_size": "global batch",
+    "throughput": "samples/s",
+    "band": "slowest to fastest",
+    "speedup": "speed-up",
+    "efficiency": "efficiency",
+    "own": "own work",
+    "transfer": "transfer",
+    "wait": "wait",
+}
+
+
+@dataclass
+class Study:
+    """What a scaling study found; made by `study`, or read back by `Study.load`.
+
+    Attributes
+    ----------
+    measurements : list of Measurement
+    rows : list of dict
+        For each number of ranks the median throughput (samples/s), speed-up and efficiency with their lowest and highest
+        value over the repeats, and "step": seconds of each phase in a step, mean over ranks.
+    machine : dict
+        Where it was measured, see `dtnn.machine.describe`.
+    """
+
+    model: str
+    data: str
+    mode: str
+    batch_size: int
+    optimizer: str
+    machine: dict
+    threads_per_rank: int = 1
+    measurements: list = field(default_factory=list)
+
+    @property
+    def ranks(self):
+        """The numbers of ranks, in the order they were asked for."""
+        return list(dict.fromkeys(each.ranks for each in self.measurements))
+
+    @property
+    def rows(self):
+        base = statistics.median(each.throughput for each in self.measurements if each.ranks == self.ranks[0])
+        return [_row([each for each in self.measurements if each.ranks == ranks], base, self.ranks[0]) for ranks in self.ranks]
+
+    @property
+    def title(self):
+        """What was measured, in a line."""
+        share = "for each rank" if self.mode == "weak" else "shared by all ranks"
+        threads = f"{self.threads_per_rank} thread{'s' * (self.threads_per_rank != 1)} a rank"
+        repeats = len(self.measurements) // max(1, len(self.ranks))
+        return f"{self.mode} scaling · {self.data} · batch {self.batch_size} {share} · {threads} · {repeats} repeats"
+
+    @property
+    def warning(self):
+        """What makes these numbers doubtful; "" if nothing does."""
+        cores, most = self.machine.get("cores") or 0, max(self.ranks, default=0)
+        if 0 < cores < most:
+            return f"{most} ranks shared {cores} cores: times with more ranks than cores say little"
+        return ""
+
+    def plot(self):
+        """Speed-up with the ideal line, efficiency, and the time of a step, as one matplotlib Figure."""
+        from ..plots import study_figure
+
+        return study_figure(self, f"{self.title}{' · ' * bool(self.warning)}{self.warning}")
+
+    def save(self, path):
+        """Write everything as one JSON file, whole or not at all."""
+        temporary = f"{os.fspath(path)}.{os.getpid()}.part"
+        with open(temporary, "w") as file:
+            json.dump({"type": "study", **asdict(self)}, file, indent=1)
+        os.replace(temporary, path)
+
+    @classmethod
+    def load(cls, path):
+        """The study that `save` wrote.
+
+        Raises
+        ------
+        ValueError
+            If the file is no study.
+        """
+        with open(path) as file:
+            values = json.load(file)
+        if not isinstance(values, dict) or values.pop("type", None) != "study":
+            raise ValueError(f"{os.fspath(path)} is not a study that dtnn saved; Study.save writes one")
+        for each in values["measurements"]:
+            each["time"] = {int(rank): time for rank, time in each["time"].items()}
+        return cls(**{**values, "measurements": [Measurement(**each) for each in values["measurements"]]})
+
+    def __str__(self):
+        cells = [list(HEADS.values()), *(_cells(row) for row in self.rows)]
+        widths = [max(map(len, column)) for column in zip(*cells)]
+        lines = ["  ".join(cell.rjust(width) for cell, width in zip(line, widths)) for line in cells]
+        return "\n".join([self.title, *lines, *([self.warning] if self.warning else [])])
+
+    __repr__ = __str__
+
+    def _repr_html_(self):
+        head = "".join(f"<th>{escape(name)}</th>" for name in HEADS.values())
+        body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in _cells(row))}</tr>" for row in self.rows)
+        note = f"<p>{escape(self.warning)}</p>" if self.warning else ""
+        return f"<p>{escape(self.title)}</p><table><tr>{head}</tr>{body}</table>{note}"
+
+
+def _row(repeats, base, first):
+    """One line of the result: all repeats of one number of ranks."""
+    ranks, rates = repeats[0].ranks, [each.throughput for each in repeats]
+    row = {"ranks": ranks, "batch_size": repeats[0].batch_size}
+    for end, rate in (("", statistics.median(rates)), ("_low", min(rates)), ("_high", max(rates))):
+        row[f"throughput{end}"], row[f"speedup{end}"], row[f"efficiency{end}"] = rate, rate / base, rate / base * first / ranks
+    row["step"] = {phase: _mean(repeats, phase) for phase in (*OWN, *COMMUNICATION)}
+    return row
+
+
+def _mean(repeats, phase):
+    """Seconds of a phase in a step: mean over ranks, median over repeats."""
+    return statistics.median(statistics.fmean(time[phase] / time["steps"] for time in each.time.values()) for each in repeats)
+
+
+def _cells(row):
+    whole = sum(row["step"].values()) or 1.0
+    shares = [sum(row["step"][phase] for phase in OWN), row["step"]["transfer"], row["step"]["wait"]]
+    return [
+        str(row["ranks"]),
+        str(row["batch_size"]),
+        f"{row['throughput']:,.0f}",
+        f"{row['throughput_low']:,.0f} to {row['throughput_high']:,.0f}",
+        f"{row['speedup']:.2f}",
+        f"{100 * row['efficiency']:.0f} %",
+        *(f"{100 * share / whole:.0f} %" for share in shares),
+    ]

@@ -1,0 +1,122 @@
+"""The scaling experiment in one call: the same training on more and more ranks."""
+
+import contextlib
+import difflib
+
+from .. import machine
+from ..cluster import Cluster
+from ..data import samples
+from ..optim import SGD
+from .measure import measure
+from .result import Study
+
+MODES = ("strong", "weak")
+
+
+def study(model, data, ranks=(1, 2), mode="strong", repeats=3, batch_size=64, steps=40, optimizer=SGD(0.01), cluster=None):
+    """Measure how training throughput scales with the number of ranks.
+
+    Each number of ranks is measured `repeats` times, in turns, so that a slow minute of the machine meets them all.  A
+    measurement is `steps` steps to warm up and as many that count; kernels are compiled before.  Every rank has the same
+    number of threads at each number of ranks.
+
+    Parameters
+    ----------
+    model : Model
+        It is not changed.
+    data : Dataset or (x, y)
+    ranks : sequence of int
+        The first one is what the others are compared with.
+    mode : {"strong", "weak"}
+        "strong": the global batch stays the same and is shared by more ranks.  "weak": each rank's share stays the
+        same, so the global batch grows with the ranks.
+    repeats : int
+        Measurements for each number of ranks.
+    batch_size : int
+        The global batch (strong), or each rank's share (weak).
+    steps : int
+        Timed steps of a measurement.
+    optimizer : Optimizer
+    cluster : Cluster, optional
+        Where to measure; without one, an own MPI cluster of as many ranks as are needed, ended afterwards.
+
+    Returns
+    -------
+    Study
+        ``study.plot()``, ``study.rows``, ``study.save(path)``.
+
+    Raises
+    ------
+    ValueError
+        An unknown mode; ranks that are none, or more than the cluster has; a batch smaller than the number of ranks.
+
+    Notes
+    -----
+    With throughput X_P on P ranks and P_1 the first of `ranks`: speed-up S_P = X_P / X_{P_1}, efficiency S_P P_1 / P, in
+    both modes.  Amdahl (1967) is about the strong, Gustafson (1988) about the weak one.
+    """
+    ranks = _known_ranks(ranks, cluster)
+    mode, repeats, steps = _known_mode(mode), _at_least(1, "repeats", repeats), _at_least(1, "steps", steps)
+    batches = {count: _at_least(1, "batch_size", batch_size) * (count if mode == "weak" else 1) for count in ranks}
+    if min(batches.values()) < max(ranks) and mode == "strong":
+        raise ValueError(f"batch_size={batch_size} is less than the {max(ranks)} ranks of this study; use at least {max(ranks)}")
+    found = Study(
+        model=repr(model),
+        data=getattr(data, "name", "arrays"),
+        mode=mode,
+        batch_size=int(batch_size),
+        optimizer=repr(optimizer),
+        machine=machine.describe(),
+    )
+    rows = samples(data)
+    rows = getattr(rows, "train", rows)
+    with contextlib.ExitStack() as stack:
+        where = _clusters(stack, ranks, cluster)
+        for repeat in range(1, repeats + 1):
+            for count in ranks:
+                found.measurements.append(measure(where[count], model, rows, count, repeat, batches[count], steps, optimizer))
+    found.threads_per_rank = where[ranks[0]].threads_per_rank
+    return found
+
+
+# ---- what was asked for
+
+
+def _known_ranks(ranks, cluster):
+    ranks = [ranks] if isinstance(ranks, int) else list(ranks)
+    if not ranks:
+        raise ValueError("ranks=[] is nothing to measure; give for example ranks=[1, 2, 4]")
+    for count in ranks:
+        _at_least(1, "ranks", count)
+    if len(set(ranks)) < len(ranks):
+        raise ValueError(f"ranks={ranks} names a number twice; repeats= measures each one several times")
+    if cluster is not None and max(ranks) > cluster.ranks:
+        raise ValueError(
+            f"ranks={ranks}, but the cluster has {cluster.ranks}; start one of {max(ranks)}, or leave cluster= out for an own one"
+        )
+    return ranks
+
+
+def _known_mode(mode):
+    if mode not in MODES:
+        near = difflib.get_close_matches(str(mode).lower(), MODES, 1, 0.3)
+        raise ValueError(
+            f'mode={mode!r} is not known{f": did you mean {near[0]!r}?" if near else ""}; there are "strong" and "weak"'
+        )
+    return mode
+
+
+def _at_least(least, name, value):
+    if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
+        raise ValueError(f"{name}={value!r} can't be; give a whole number of at least {least}")
+    return int(value)
+
+
+def _clusters(stack, ranks, cluster):
+    """For each number of ranks the cluster to measure on: a part of one, but for threads, which are made anew."""
+    if cluster is None:
+        cluster = stack.enter_context(Cluster(max(ranks)))
+    if cluster.launcher != "threads":
+        return dict.fromkeys(ranks, cluster)
+    threads = cluster.threads_per_rank
+    return {count: stack.enter_context(Cluster(count, launcher="threads", threads_per_rank=threads)) for count in ranks}

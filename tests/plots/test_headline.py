@@ -1,0 +1,48 @@
+"""The line of words above the picture."""
+
+from dtnn.plots.headline import headline
+from dtnn.plots.story import Story
+from dtnn.records import Epoch, Finish, Note, Start, Step
+
+
+def _words(records, told=None, waiting_for="", now=1000.0):
+    word, parts = headline(Story(records), told, waiting_for, now)
+    return " · ".join([word, *parts])
+
+
+START = Start(990.0, 2, {"epochs": 5})
+
+
+def test_before_the_first_step_it_says_what_is_waited_for_and_how_long():
+    assert _words([], "waiting", "2 engines to start") == "waiting · for 2 engines to start"
+    assert _words([START, Note(0, 996.0, "compiling 3 of 9 kernels")], "running") == "waiting · compiling 3 of 9 kernels · 4.0 s"
+    assert _words([START]) == "waiting · for the first step · 10.0 s"
+
+
+def test_in_training_it_says_how_far_and_how_well():
+    told = [START, Step(63, 1, 0.5, 64, 0.1, 0.01, 999.5), Epoch(1, 63, 4000, 1.0, 0.1, {"loss": 1.0, "accuracy": 0.7}, 999.6)]
+    told.append(Step(64, 2, 0.43, 64, 0.1, 0.01, 999.9))
+    assert _words(told, "running") == "training · epoch 2 of 5 · loss 0.430 · accuracy 70.0 % · 6,400 samples/s · 2 ranks"
+
+
+def test_a_validation_value_is_preferred_and_called_so():
+    told = [
+        START,
+        Step(1, 1, 0.5, 64, 0.1, 0.01, 999.9),
+        Epoch(1, 1, 64, 1.0, 0.1, {"accuracy": 0.7, "val_accuracy": 0.65}, 999.9),
+    ]
+    assert "validation accuracy 65.0 %" in _words(told)
+
+
+def test_steps_that_stay_away_are_explained():
+    told = [START, Step(1, 1, 0.5, 64, 0.1, 0.01, 990.0)]
+    assert _words(told).endswith("no news for 10.0 s")
+    assert _words([*told, Note(0, 991.0, "evaluating")]).endswith("evaluating for 9.0 s")
+
+
+def test_ends_are_told_by_their_names():
+    told = [START, Step(7, 1, 0.5, 64, 0.1, 0.01, 999.0)]
+    for reason in ("stopped", "interrupted", "failed"):
+        assert _words([*told, Finish(reason, 999.0)]).startswith(f"{reason} · at step 7, epoch 1 of 5")
+    done = [*told, Epoch(1, 7, 64, 1.0, 0.1, {"loss": 0.4}, 999.0), Finish("done", 999.0)]
+    assert _words(done).startswith("done · 1 epoch in 9.0 s · loss 0.400")
