@@ -132,7 +132,7 @@ class Replica:
         self.inputs = {}
         self.watch = Stopwatch(comm.rank)
         self.step, self.stop_votes = 0, 0
-        self.sums = [0.0] * len(metrics)
+        self.sums, self.past, self.samples = [0.0] * len(metrics), [], 0
         self.steps_per_epoch = math.ceil(len(data) / batch_size)
 
     # ---- before the first step
@@ -150,9 +150,8 @@ class Replica:
             buffer[...] = kept[name]
         yield self._note("preparing the update")
         # a rate of 0 and gradients of 0 leave all weights as they are
-        dataclasses.replace(self.optimizer, lr=0.0).update(
-            self.parameters, self.optimizer.state(self.parameters), self._progress(1, 1)
-        )
+        still = dataclasses.replace(self.optimizer, lr=0.0)
+        still.update(self.parameters, self.optimizer.state(self.parameters), Progress(step=1, epoch=0.0))
         yield self._note("waiting for all ranks to be prepared")
         self.comm.Barrier()
 
@@ -164,12 +163,12 @@ class Replica:
     def run_epoch(self, epoch, epochs, validation, asked):
         """All steps of one epoch; returns the `Stop` that ended it, or None."""
         started, loss_sum = time.perf_counter(), 0.0
-        self.sums = [0.0] * len(self.metrics)
+        self.sums, self.samples = [0.0] * len(self.metrics), 0
         self.watch.begin()
         for indices in batches(len(self.data), self.batch_size, self.seed, epoch):
             begin = time.perf_counter()
             self.step += 1
-            progress = self._progress(epoch, epochs)
+            progress = self._progress(epochs)
             mean_loss = self._step(indices, progress, asked)
             loss_sum += mean_loss * len(indices)
             stopping = self.stop_votes > 0
@@ -184,10 +183,12 @@ class Replica:
             asked = (yield self.watch.record(self.step)) or asked
         values = {"loss": loss_sum / len(self.data), **self._reduced_metrics()}
         seconds = time.perf_counter() - started
+        self._average_buffers()
         if validation is not None:
             found = evaluate(self.comm, self.model, validation, loss=self.loss, metrics=self.metrics)
             values |= {f"val_{name}": value for name, value in found.items()}
         in_sync(self.comm, self.parameters)
+        self.past.append(values)
         asked = (yield Epoch(epoch, self.step, len(self.data), seconds, lr, values, time.time())) or asked
         return self._agreed(asked)
 
@@ -209,6 +210,7 @@ class Replica:
         self.optimizer.update(self.parameters, self.state, progress)
         watch.lap("update")
         watch.step(count, handed)
+        self.samples += count
         return loss_sum / len(indices)
 
     def _gradients(self, indices, first, count, total):
@@ -229,9 +231,10 @@ class Replica:
             self.inputs[count] = aligned((*shape, count), self.parameters.value.dtype)
         return self.inputs[count]
 
-    def _progress(self, epoch, epochs):
-        done = (self.step - 1) / self.steps_per_epoch if self.step else 0.0
-        return Progress(step=self.step, epoch=done, steps_per_epoch=self.steps_per_epoch, epochs=epochs, metrics={})
+    def _progress(self, epochs):
+        past = tuple(self.past)
+        done = (self.step - 1) / self.steps_per_epoch
+        return Progress(self.step, done, self.steps_per_epoch, epochs, metrics=past[-1] if past else {}, past=past)
 
     # ---- what all ranks must agree on
 
@@ -243,6 +246,15 @@ class Replica:
             self.comm.Allreduce(part)
             values[metric.name] = float(metric.value(part))
         return values
+
+    def _average_buffers(self):
+        """Running statistics become those of all ranks, weighted by the samples each has seen in this epoch."""
+        if self.comm.size > 1 and self.parameters.buffers:
+            total = self.comm.Allreduce(float(self.samples))
+            for name in sorted(self.parameters.buffers):
+                buffer = self.parameters.buffers[name]
+                buffer *= self.samples / total
+                self.comm.Allreduce(buffer)
 
     def _agreed(self, asked):
         """The `Stop` that any rank was given between two steps, on all ranks."""

@@ -7,7 +7,7 @@ from dtnn import Model, optim
 from dtnn.comm import Serial, run_threads
 from dtnn.data import Samples
 from dtnn.nn import Conv2d, Dropout, Flatten, Linear, MaxPool2d, ReLU
-from dtnn.records import Ledger, Step
+from dtnn.records import Ledger, Note, Step
 from dtnn.training import train
 
 ROWS = 50
@@ -73,24 +73,20 @@ def test_other_seeds_or_batches_give_other_weights():
 def test_every_sample_is_used_once_an_epoch(ranks):
     """Cases 32, 34, 37: shares are disjoint and complete, orders differ from epoch to epoch, all ranks make the same steps."""
 
-    class Noting(Samples):
-        def gather(self, indices, *args, **kwargs):
-            seen.setdefault(id(self), []).extend(indices.tolist())
-            return super().gather(indices, *args, **kwargs)
-
-    seen = {}
-
     def job(comm):
+        used, steps = [], 0
+
+        class Noting(Samples):
+            def gather(self, indices, *args, **kwargs):
+                used.extend(indices.tolist())
+                return super().gather(indices, *args, **kwargs)
+
         rows = digits()
-        rows = Noting(rows.x, rows.y)
-        records = train(comm, network(), rows, batch_size=12, epochs=2)
-        steps = 0
-        for record in records:
-            if isinstance(record, Step):
-                steps += 1
-            else:
-                prepared = len(seen.get(id(rows), [])) if not steps else prepared
-        return seen[id(rows)][prepared:], steps
+        for record in train(comm, network(), Noting(rows.x, rows.y), batch_size=12, epochs=2):
+            if isinstance(record, Note):
+                used.clear()  # what was only used to prepare
+            steps += isinstance(record, Step)
+        return used, steps
 
     results = run_threads(job, ranks)
     assert {steps for _, steps in results} == {10}

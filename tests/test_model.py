@@ -1,0 +1,243 @@
+"""The user's object: what it takes, refuses, keeps and gives back."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import dtnn
+from dtnn import Model, Stop
+from dtnn.nn import Conv2d, Flatten, Layer, Linear, MaxPool2d, ReLU
+from dtnn.records import Epoch, Step
+
+
+def network(**settings):
+    return Model(Conv2d(2, 3), ReLU(), MaxPool2d(2), Flatten(), Linear(4), input_shape=(8, 6, 1), **settings)
+
+
+def data(count=24):
+    rng = np.random.default_rng(0)
+    return rng.standard_normal((count, 8, 6, 1)).astype(np.float32), rng.integers(0, 4, count)
+
+
+def test_fit_learns_evaluate_and_predict_agree():
+    x, y = data()
+    model = network()
+    history = model.fit(x, y, epochs=60, batch_size=8, optimizer="adam", show=False)
+    assert history.history["accuracy"][-1] > 0.9 > history.history["accuracy"][0]
+    assert history.epoch == list(range(1, 61))
+    assert history.reason == "done"
+    found = model.evaluate(x, y)
+    assert found["accuracy"] == np.mean(model.predict(x).argmax(axis=1) == y)
+    assert model.history is history
+
+
+@pytest.mark.parametrize("form", ["x, y", "(x, y)", "Dataset"])
+def test_data_in_each_form_gives_the_same(form):
+    x, y = data()
+    given = {"x, y": (x, y), "(x, y)": ((x, y),), "Dataset": (dtnn.data.Dataset(x, y),)}[form]
+    model, other = network(), network()
+    model.fit(*given, epochs=2, show=False)
+    other.fit(x, y, epochs=2, show=False)
+    np.testing.assert_array_equal(model.parameters.value, other.parameters.value)
+
+
+def test_a_datasets_test_rows_are_evaluated():
+    x, y = data()
+    digits = dtnn.data.Dataset(x[:16], y[:16], x[16:], y[16:])
+    model = network()
+    history = model.fit(digits, epochs=2, show=False).history
+    assert history["val_loss"][-1] == pytest.approx(model.evaluate(digits)["loss"], rel=1e-6)
+    assert "val_loss" not in network().fit(digits, validation_data=False, show=False).history
+    other = network().fit(digits, validation_data=(x[:4], y[:4]), show=False).history
+    assert "val_loss" in other
+
+
+def test_fit_twice_goes_on():
+    x, y = data()
+    once, twice = network(), network()
+    once.fit(x, y, epochs=2, batch_size=24, optimizer=dtnn.optim.SGD(0.1), show=False)
+    for _ in range(2):
+        history = twice.fit(x, y, batch_size=24, optimizer=dtnn.optim.SGD(0.1), show=False)
+    np.testing.assert_allclose(once.parameters.value, twice.parameters.value, rtol=1e-5)
+    assert twice.steps == 2
+    start = history.records.last(dtnn.records.Start)
+    assert start.settings["goes_on_after_steps"] == 1
+
+
+def test_callbacks_see_records_and_may_stop():
+    x, y = data()
+    seen, models = [], []
+    model = network()
+
+    def enough(record):
+        return Stop("enough") if isinstance(record, Epoch) and record.epoch == 3 else None
+
+    history = model.fit(x, y, epochs=50, callbacks=[seen.append, lambda record, m: models.append(m), enough], show=False)
+    assert history.epoch == [1, 2, 3]
+    assert history.reason == "stopped"
+    assert any(isinstance(record, Step) for record in seen)
+    assert all(m is model for m in models)
+
+
+def test_start_leaves_this_thread_free_and_the_model_has_the_weights():
+    x, y = data()
+    model, other = network(), network()
+    run = model.start(x, y, epochs=3, batch_size=8)
+    assert run.result(60) is not None
+    other.fit(x, y, epochs=3, batch_size=8, show=False)
+    np.testing.assert_array_equal(model.parameters.value, other.parameters.value)
+    assert model.steps == 9
+
+
+def test_an_interrupt_keeps_what_there_is():
+    x, y = data()
+    model = network()
+
+    def interrupt(record):
+        if isinstance(record, Epoch) and record.epoch == 2:
+            raise KeyboardInterrupt
+
+    history = model.fit(x, y, epochs=10**6, callbacks=[interrupt], show=False)
+    assert history.reason == "interrupted"
+    assert history.epoch in ([1], [1, 2])
+    assert model.fit(x, y, epochs=1, show=False).reason == "done"
+
+
+def test_a_failing_callback_keeps_the_history():
+    x, y = data()
+    model = network()
+
+    def fail(record):
+        if isinstance(record, Epoch) and record.epoch == 2:
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        model.fit(x, y, epochs=5, callbacks=[fail], show=False)
+    assert model.history.reason == "failed"
+    assert model.history.records.of(Step)
+
+
+# ---- files
+
+
+def test_save_and_load(tmp_path):
+    x, y = data()
+    model = network(seed=3)
+    model.fit(x, y, epochs=1, show=False)
+    model.save(tmp_path / "model.npz")
+    again = dtnn.load(tmp_path / "model.npz")
+    np.testing.assert_array_equal(again.predict(x), model.predict(x))
+    assert repr(again) == repr(model)
+    assert again.steps == model.steps
+    assert [path.name for path in tmp_path.iterdir()] == ["model.npz"]
+
+
+class Twice(Layer):
+    def __init__(self, times=2):
+        self.times = times
+
+    def forward(self, x, step=None):
+        return self.times * x, lambda dy: self.times * dy
+
+
+def test_own_layers_are_loaded_only_when_given(tmp_path):
+    model = Model(Flatten(), Twice(times=3), Linear(2), input_shape=(2, 2, 1))
+    model.save(tmp_path / "own.npz")
+    with pytest.raises(ValueError, match=r"layer 'Twice' is none of dtnn's.*layers=\[Twice\]"):
+        dtnn.load(tmp_path / "own.npz")
+    x = np.ones((1, 2, 2, 1), np.float32)
+    np.testing.assert_array_equal(dtnn.load(tmp_path / "own.npz", layers=[Twice]).predict(x), model.predict(x))
+
+
+def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
+    model = network()
+    model.save(tmp_path / "model.npz")
+    before = (tmp_path / "model.npz").read_bytes()
+    monkeypatch.setattr("numpy.savez", lambda *a, **k: (_ for _ in ()).throw(OSError("disk full")))
+    with pytest.raises(OSError, match="disk full"):
+        model.save(tmp_path / "model.npz")
+    assert [path.name for path in tmp_path.iterdir()] == ["model.npz"]
+    assert (tmp_path / "model.npz").read_bytes() == before
+
+
+@pytest.mark.parametrize("content", [b"", b"no archive", "pickle"])
+def test_a_file_that_is_no_model_is_refused_and_never_executed(tmp_path, content):
+    path = tmp_path / "hostile.npz"
+    if content == "pickle":
+
+        class Bomb:
+            def __reduce__(self):
+                return exec, ("raise SystemExit('executed')",)
+
+        np.savez(path, dtnn=np.array([Bomb()], object))
+    else:
+        path.write_bytes(content)
+    with pytest.raises(ValueError, match="is not a model saved by dtnn, or is damaged"):
+        dtnn.load(path)
+
+
+def test_pickle_and_code():
+    model = network(seed=5)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.parameters.value, model.parameters.value)
+    space = {}
+    exec(model.to_code(), space)
+    assert repr(space["model"]) == repr(model)
+
+
+def test_transposed_weights_survive(tmp_path):
+    """Case 95: whatever the layout of what is loaded, files and messages are in C order."""
+    model = Model(Linear(3), input_shape=(3,))
+    state = model.state_dict()
+    state["linear_1.weight"] = np.arange(9, dtype=np.float32).reshape(3, 3).T
+    model.load_state_dict(state)
+    model.save(tmp_path / "t.npz")
+    np.testing.assert_array_equal(dtnn.load(tmp_path / "t.npz").state_dict()["linear_1.weight"], state["linear_1.weight"])
+
+
+# ---- mistakes
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"optimizer": "adan"}, "no optimizer is called 'adan': did you mean 'Adam'"),
+        ({"loss": "crossentropy"}, "no loss is called 'crossentropy': did you mean 'cross_entropy'"),
+        ({"metrics": ["acuracy"]}, "no metric is called 'acuracy': did you mean 'accuracy'"),
+        ({"epochs": -1}, "epochs=-1"),
+        ({"epochs": 1.5}, "epochs=1.5"),
+        ({"batch_size": 0}, "batch_size=0"),
+        ({"batch_size": 8, "batch_size_per_rank": 8}, "not both"),
+    ],
+)
+def test_settings_that_are_wrong(settings, told):
+    with pytest.raises(ValueError, match=told):
+        network().fit(*data(), show=False, **settings)
+
+
+def test_a_setting_that_is_not_known():
+    with pytest.raises(TypeError, match="epoch"):
+        network().fit(*data(), show=False, epoch=3)
+
+
+def test_data_that_do_not_fit():
+    x, y = data()
+    with pytest.raises(ValueError, match=r"samples of shape \(8, 6\).*takes \(8, 6, 1\).*\[\.\.\., np\.newaxis\]"):
+        network().fit(x[..., 0], y, show=False)
+    with pytest.raises(ValueError, match="is 4, but with 4 classes the labels go from 0 to 3"):
+        network().fit(x, y + 1, show=False)
+    x[3, 2, 1, 0] = np.nan
+    with pytest.raises(ValueError, match="nan|NaN"):
+        network().fit(x, y, show=False)
+    with pytest.raises(ValueError, match=r"takes \(8, 6, 1\)"):
+        network().predict(np.zeros((2, 28, 28, 1), np.float32))
+
+
+def test_layers_that_do_not_fit_are_named():
+    with pytest.raises(ValueError, match=r"linear_1|Linear\(4\)"):
+        Model(Conv2d(2, 3), Linear(4), input_shape=(8, 6, 1))
+    with pytest.raises(ValueError, match="input_shape"):
+        Model(Linear(3), input_shape=(0,))
+    with pytest.raises(ValueError, match="float16"):
+        Model(Linear(3), input_shape=(2,), dtype="float16")

@@ -1,0 +1,40 @@
+"""Records travel as JSON and come back equal."""
+
+import json
+import math
+
+import pytest
+
+from dtnn.records import Epoch, Finish, Ledger, Note, Place, Recorder, Start, Step, from_dict, to_dict
+
+RECORDS = [
+    Place(rank=1, machine={"host": "here", "cores": 2}),
+    Start(time=1.0, ranks=2, settings={"model": "Model(...)", "batch_size": 64}),
+    Note(rank=0, time=2.0, text="compiling"),
+    Step(step=1, epoch=1, loss=2.5, samples=64, lr=0.1, seconds=0.01, time=3.0),
+    Ledger(0, 1, 1, 32, 1000, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 2.1, 3.0),
+    Epoch(epoch=1, step=1, samples=64, seconds=1.0, lr=0.1, metrics={"loss": 2.5, "val_loss": math.inf}, time=4.0),
+    Finish(reason="done", time=5.0),
+]
+
+
+def test_every_record_survives_json():
+    back = Recorder.from_json(Recorder(RECORDS).to_json())
+    assert back == RECORDS
+    assert [type(record) for record in back] == [type(record) for record in RECORDS]
+
+
+@pytest.mark.parametrize("loss", [math.nan, math.inf, -math.inf])
+def test_numbers_that_json_does_not_know_survive(loss):
+    record = Step(step=1, epoch=1, loss=loss, samples=1, lr=0.1, seconds=0.1, time=0.0)
+    text = Recorder([record]).to_json()
+    json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    back = Recorder.from_json(text)[0].loss
+    assert back == loss or (math.isnan(loss) and math.isnan(back))
+
+
+def test_what_is_not_known_is_refused():
+    with pytest.raises(ValueError, match="type 'dance' is not known; known are start"):
+        from_dict({"type": "dance"})
+    with pytest.raises(ValueError, match="'note' has no field 'shout'"):
+        from_dict({**to_dict(RECORDS[2]), "shout": True})
