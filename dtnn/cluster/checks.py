@@ -3,19 +3,12 @@
 import warnings
 
 from .engine import versions as own_versions
-from .launchers import REMEDY
-
-TAIL = 15  # lines of a log that an error shows
+from .launchers import REMEDY, mpiexec
+from .obituary import tail
 
 
 class VersionWarning(UserWarning):
     """The ranks and the client don't run the same versions."""
-
-
-def tail(log):
-    """The last lines of a log, for an error's text."""
-    lines = [line for line in log.strip().splitlines() if line.strip()]
-    return "\n".join(f"    {line}" for line in lines[-TAIL:]) or "    (empty)"
 
 
 def too_few(came, asked, present, log):
@@ -37,8 +30,6 @@ def one_world(hellos, size):
     RuntimeError
         They are several worlds (each would train its own model), or not all.
     """
-    from .launchers import mpiexec
-
     worlds = {hello["size"] for hello in hellos}
     if worlds != {size}:
         raise RuntimeError(

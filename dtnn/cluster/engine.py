@@ -6,11 +6,13 @@ fail between two operations that all ranks have to make together.
 
 import base64
 import contextlib
+import faulthandler
 import importlib
 import os
 import pickle
 import platform
 import signal
+import sys
 import threading
 from importlib import metadata
 
@@ -34,6 +36,7 @@ def hello():
     from mpi4py import MPI
 
     kernel().control_handlers[MESSAGE] = on_message
+    _last_words_to_the_log()
     return {
         "rank": MPI.COMM_WORLD.rank,
         "size": MPI.COMM_WORLD.size,
@@ -44,6 +47,14 @@ def hello():
         "threads": int(os.environ.get("NUMBA_NUM_THREADS", "0")) or machine.cores(),
         "versions": versions(),
     }
+
+
+def _last_words_to_the_log():
+    """What C code writes to stderr goes to the launcher's log again; ipykernel's way to the notebook is too slow for a last word."""
+    original = getattr(sys.stderr, "_original_stdstream_copy", None)
+    if original is not None:
+        os.dup2(original, 2)
+    faulthandler.enable(2, all_threads=False)
 
 
 def versions():

@@ -177,7 +177,8 @@ class Engines:
             found = answer.get(0)
         except Exception as error:
             if "EngineError" in type(error).__name__ + str(getattr(error, "ename", "")):
-                return Outcome(rank, "dead", trace=obituary.text(rank, self.hellos, self.log, self._launcher_has_ended_soon))
+                self._wait_for_last_words()
+                return Outcome(rank, "dead", trace=obituary.text(rank, self.hellos, self.log()))
             return Outcome(rank, "failed", trace=str(error) + "\n")
         return engine.unpack_outcome(found[1] if isinstance(found, tuple) else found, rank) if found else None
 
@@ -191,8 +192,8 @@ class Engines:
         """SIGINT for a rank through its nanny, which answers even when the engine doesn't."""
         self.client.send_signal(signal.SIGINT, targets=self.ids[rank], block=False)
 
-    def _launcher_has_ended_soon(self):
-        """Wait for the launcher's last words about a death; whether it has ended."""
+    def _wait_for_last_words(self):
+        """The launcher's, and the nannies', about a death that has only just been noticed."""
         until = time.monotonic() + 1.0
         while self.cluster is not None and not self._launcher_has_ended() and time.monotonic() < until:
             time.sleep(0.02)

@@ -41,16 +41,23 @@ def explain(outcomes):
     <BLANKLINE>
     Meanwhile rank 0 waited in Allreduce (job.py, line 3, in job).
     """
-    guilty = [outcome for outcome in outcomes if outcome.state in ("failed", "dead")]
+    guilty = [outcome for outcome in guilty_first(outcomes) if outcome.state in ("failed", "dead")]
     told = [f"Rank {outcome.rank} {'failed' if outcome.state == 'failed' else 'died'}:\n{outcome.trace}" for outcome in guilty]
     waited = [f"Meanwhile rank {outcome.rank} waited in {outcome.waited}." for outcome in outcomes if outcome.waited]
     return "\n".join(told + waited)
 
 
+def guilty_first(outcomes):
+    """Dead ranks first, among them the one that died by itself; then those that failed; then the rest."""
+    return sorted(
+        outcomes,
+        key=lambda outcome: (outcome.state != "dead", "ended by the launcher" in outcome.trace, outcome.state != "failed"),
+    )
+
+
 def exception(outcomes):
     """What `Run.result` raises for these outcomes: the guilty rank's own exception where possible, else one of ours."""
-    guilty = next((outcome for outcome in outcomes if outcome.state == "dead"), None)
-    guilty = guilty or next((outcome for outcome in outcomes if outcome.state == "failed"), None)
+    guilty = next((outcome for outcome in guilty_first(outcomes) if outcome.state in ("failed", "dead")), None)
     if guilty is None:
         return None
     error, story = guilty.error, explain(outcomes)

@@ -88,6 +88,7 @@ def ipyparallel_cluster(size, folder, engine_environment):
     config.MPIEngineSetLauncher.environment = {**engine_environment, "IPYTHONDIR": folder}
     config.MPIEngineSetLauncher.mpi_cmd = [launcher]
     config.MPIEngineSetLauncher.mpi_args = ["-iface", "lo"] if is_mpich(launcher) and sys.platform == "linux" else []
+    config.MPIEngineSetLauncher.engine_args = ["--log-level=WARN"]
     config.Cluster.delay = 0.0
     config.Cluster.controller_args = [f"--HeartMonitor.period={HEARTBEAT}", f"--HeartMonitor.max_heartmonitor_misses={MISSES}"]
     return ipyparallel.Cluster(

@@ -1,55 +1,76 @@
-"""What is known of a rank's death: from the launcher's last words."""
+"""What is known of a rank's death, from the log of the engines and the last words of their launcher."""
 
 import re
 import signal
 
-from .checks import tail
 from .failure import RankDied
 
-PID = re.compile(r"PID (\d+)")
-SIGNAL = re.compile(r"[Ss]ignal:? \(?(\d+)|exited on signal (\d+)|EXIT CODE: (\d+)|exit code:? *(\d+)", re.IGNORECASE)
+TAIL = 12  # lines of a log that an error shows
+SEEN_BY_NANNY = re.compile(r"^(\S+ \S+) \[KernelNanny\.\d+\] Pipe closed, parent (\d+)", re.MULTILINE)
+SEEN_BY_OPEN_MPI = re.compile(r"process rank \d+ with PID (\d+).*?exited on\s+signal (\d+)", re.DOTALL)
+ABORTED = re.compile(r"MPI_A(?:bort|BORT).*?(?:- process|on rank) (\d+)")
+FATAL = re.compile(r"^Fatal Python error: (.*)$", re.MULTILINE)
+ROUTINE = re.compile(
+    r"\[(IPEngine|KernelNanny)\b|^=|^YOU CAN IGNORE|^Please see the FAQ|^This typically|^YOUR APPLICATION|^Extension modules"
+)
+
+
+def tail(log):
+    """What matters at the end of a log: from a crash on, else its last lines without the routine ones.
+
+    >>> tail("loading\\n=== banner\\n")
+    '    loading'
+    """
+    lines = [line for line in log.splitlines() if line.strip() and not ROUTINE.search(line)]
+    crash = next((number for number, line in enumerate(lines) if FATAL.match(line)), None)
+    lines = lines[-TAIL:] if crash is None else lines[crash : crash + TAIL]
+    return "\n".join(f"    {line}" for line in lines) or "    (nothing)"
 
 
 def first_death(hellos, log):
-    """The rank that died first and how, as far as the log tells; (None, "") if it doesn't.
+    """The rank that died first, and how, as far as the log tells; (None, "") if it doesn't.
+
+    Launchers end all ranks when one has died, and MPICH's then names any of them; the nannies' times have the order.
 
     Examples
     --------
-    >>> first_death([{"pid": 7}, {"pid": 8}], "BAD TERMINATION ... PID 8 RUNNING AT here\\n=   EXIT CODE: 9")
-    (1, 'killed by SIGKILL')
+    >>> log = "10-01 12:00:00.2 [KernelNanny.0] Pipe closed, parent 7\\n10-01 12:00:00.1 [KernelNanny.1] Pipe closed, parent 8"
+    >>> first_death([{"pid": 7}, {"pid": 8}], log)
+    (1, 'was killed from outside (out of memory? kill -9?) or ended its own process')
     """
-    pid = next((int(found) for found in PID.findall(log) if any(hello["pid"] == int(found) for hello in hellos)), None)
-    if pid is None:
+    ranks = {hello["pid"]: rank for rank, hello in enumerate(hellos)}
+    told = SEEN_BY_OPEN_MPI.search(log)
+    if told and int(told[1]) in ranks:
+        return ranks[int(told[1])], f"was killed by {signal.Signals(int(told[2])).name}"
+    aborted = ABORTED.search(log)
+    if aborted:
+        return int(aborted[1]), "called MPI_Abort"
+    seen = sorted((when, ranks[int(pid)]) for when, pid in SEEN_BY_NANNY.findall(log) if int(pid) in ranks)
+    if not seen:
         return None, ""
-    rank = next(rank for rank, hello in enumerate(hellos) if hello["pid"] == pid)
-    found = SIGNAL.search(log[log.index(f"PID {pid}") :])
-    return rank, _in_words(next(int(number) for number in found.groups() if number)) if found else "died"
+    crash = FATAL.search(log)
+    return seen[0][
+        1
+    ], f"crashed: {crash[1]}" if crash else "was killed from outside (out of memory? kill -9?) or ended its own process"
 
 
-def text(rank, hellos, log, wait_for_launcher):
+def text(rank, hellos, log):
     """What to say of a dead rank; all ranks of an MPI job die with the first."""
-    wait_for_launcher()
-    written = log()
-    first, how = first_death(hellos, written)
-    hello = hellos[rank]
+    first, how = first_death(hellos, log)
+    name = f"rank {rank} (process {hellos[rank]['pid']} on {hellos[rank]['host']})"
     if first is None:
-        return f"rank {rank} (process {hello['pid']} on {hello['host']}) is gone. The end of the log:\n{tail(written)}\n"
+        return f"{name} is gone, and the launcher didn't say why. The end of its log:\n{tail(log)}\n"
     if first != rank:
-        return f"ended by the launcher because rank {first} {how}\n"
-    return f"rank {rank} (process {hello['pid']} on {hello['host']}) {how}. The end of the log:\n{tail(written)}\n"
+        return f"{name} was ended by the launcher because rank {first} died.\n"
+    return f"{name} {how}. The end of its log:\n{tail(log)}\n"
 
 
 def error(dead, hellos, log):
     """The exception for somebody who asks a cluster with dead ranks to work."""
     first, how = first_death(hellos, log)
-    cause = f"rank {first} {how}" if first is not None else "their processes are gone"
+    cause = f"rank {first} {how}" if first is not None else "the launcher didn't say why"
     ranks = ", ".join(map(str, dead))
     return RankDied(
-        f"rank {ranks} of this cluster died: {cause}; cluster.restart() starts new ones. The end of the log:\n{tail(log)}"
+        f"ranks of this cluster are dead: {ranks} ({cause}); cluster.restart() starts new ones. "
+        f"The end of their log:\n{tail(log)}"
     )
-
-
-def _in_words(code):
-    if code in set(signal.Signals):
-        return f"killed by {signal.Signals(code).name}"
-    return f"ended with exit code {code}"
