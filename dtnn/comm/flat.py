@@ -47,10 +47,12 @@ def put_back(elements, array):
 
 
 def reducible(array, op):
-    """`flat` of an array that is to be reduced in place; refuses an unknown operation, and sums of booleans."""
+    """`flat` of an array that is to be reduced in place; refuses an operation that the numbers don't have."""
     elements = flat(array, writeable=True)
     if known_operation(op) == "sum" and array.dtype.kind == "b":
         raise TypeError('booleans have no sum here; use op="max" for "any", op="min" for "all", or array.astype(int) to count')
+    if op != "sum" and array.dtype.kind == "c":
+        raise TypeError(f"complex numbers have no order, so no {op!r}; reduce their magnitudes: np.abs(array)")
     return elements
 
 

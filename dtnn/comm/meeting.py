@@ -41,32 +41,35 @@ class Meet:
     the work of each gave.
     """
 
-    def __init__(self, room, rank, asked, elements, work, finish):
-        self.room, self.rank, self.work, self.finish = room, rank, work, finish
-        self.meeting = room.come(rank, asked, elements)
+    def __init__(self, comm, meeting, work, finish):
+        self.comm, self.meeting, self.work, self.finish = comm, meeting, work, finish
         self.worked = self.ended = False
+        comm.under_way.append(self)
 
     def Test(self):
-        self.room.check(self.rank)
-        if not self.worked and self.meeting.is_full():
-            self._work()
-        if self.worked and not self.ended and self.meeting.is_done():
+        self.comm.look()
+        if self.can_work():
+            self.do_work()
+        if self.meeting.is_done():
             self._end()
         return self.ended
 
     def Wait(self):
-        if not self.worked:
-            self.room.wait(self.rank, self.meeting.is_full, self.meeting)
-            self._work()
-        if not self.ended:
-            self.room.wait(self.rank, self.meeting.is_done, self.meeting)
-            self._end()
+        self.comm.wait(self.meeting.is_done, self.meeting)
+        self._end()
 
-    def _work(self):
+    def can_work(self):
+        """Whether all have come, and this rank has not yet done its share."""
+        return not self.worked and self.meeting.is_full()
+
+    def do_work(self):
+        """Do this rank's share, and say so."""
         self.worked = True
-        self.room.worked(self.rank, self.meeting, self.work(self.meeting.arrays) if self.work else None)
+        self.comm.tell_done(self.meeting, self.work(self.meeting.arrays) if self.work else None)
 
     def _end(self):
-        self.ended = True
-        if self.finish:
-            self.finish(self.meeting.parts)
+        if not self.ended:
+            self.ended = True
+            self.comm.under_way.remove(self)
+            if self.finish:
+                self.finish(self.meeting.parts)

@@ -130,8 +130,9 @@ class MPI:
 
     def _receive(self, array, source, tag):
         elements, source = flat(array, writeable=True), known_rank(source, self.size, "source")
-        calls = (self.world.Irecv(_memory(piece), source, tag) for piece in pieces(elements))
-        expected = [(source, piece.nbytes) for piece in pieces(elements)]
+        messages = pieces(elements)
+        calls = (self.world.Irecv(_memory(piece), source, tag) for piece in messages)
+        expected = [(source, piece.nbytes) for piece in messages]
         return Pending(self, calls, elements, elements.nbytes, partial(put_back, elements, array), expected)
 
     def _reduce(self, array, op, begin):

@@ -31,13 +31,6 @@ class Room:
             self.bells[letter.dest].notify()
         return letter
 
-    def collect(self, rank, source, tag, wanted):
-        """The first letter from `source` with this tag, waited for; the sender goes on waiting until it is signed for."""
-        box = self.letters[rank][source, tag]
-        self.wait(rank, lambda: bool(box), f"to receive {wanted} from rank {source} (tag {tag})")
-        with self.lock:
-            return box.pop(0)
-
     def sign(self, letter):
         """Let the sender of a letter go on."""
         with self.lock:
@@ -58,7 +51,7 @@ class Room:
                 self._ring()
         return meeting
 
-    def worked(self, rank, meeting, part):
+    def hand_in(self, rank, meeting, part):
         """Note that a rank has done its share of a meeting, and what came of it."""
         with self.lock:
             meeting.parts[rank] = part

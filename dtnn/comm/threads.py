@@ -50,14 +50,11 @@ def run_threads(function, size, *args):
     [6, 6, 6]
     """
     comms = group(size)
-    results, failures = [None] * size, []
-    threads = [
-        threading.Thread(target=_run_one, args=(function, comm, args, results, failures), name=f"rank {comm.rank}", daemon=True)
-        for comm in comms
-    ]
-    for thread in threads:
-        thread.start()
-    _join(threads, comms)
+    results, failures, ended = [None] * size, [], [threading.Event() for _ in range(size)]
+    for comm in comms:
+        arguments = (function, comm, args, results, failures, ended[comm.rank])
+        threading.Thread(target=_run_one, args=arguments, name=f"rank {comm.rank}", daemon=True).start()
+    _wait_for_all(ended, comms)
     if failures:
         rank, error = failures[0]
         error.rank = rank
@@ -65,7 +62,7 @@ def run_threads(function, size, *args):
     return results
 
 
-def _run_one(function, comm, args, results, failures):
+def _run_one(function, comm, args, results, failures, ended):
     try:
         results[comm.rank] = function(comm, *args)
     except BaseException as error:
@@ -73,17 +70,19 @@ def _run_one(function, comm, args, results, failures):
         comm.fail(traceback.format_exc())
     finally:
         comm.leave()
+        ended.set()
 
 
-def _join(threads, comms):
+def _wait_for_all(ended, comms):
+    """Events, since an interrupted `Thread.join` takes a running thread for stopped (Python 3.11)."""
     try:
-        for thread in threads:
-            while thread.is_alive():
-                thread.join(0.5)  # with a limit, or an interrupt would not be seen on every system
+        for event in ended:
+            while not event.wait(0.5):  # with a limit, or an interrupt would not be seen on every system
+                pass
     except KeyboardInterrupt:
         comms[0].interrupt()
-        for thread in threads:
-            thread.join(5.0)
+        for event in ended:
+            event.wait(5.0)
         raise
 
 
@@ -96,16 +95,18 @@ class Threads:
 
     def __init__(self, room, rank):
         self._room, self.rank, self.size = room, rank, room.size
-        self.bytes = 0
+        self.bytes, self.under_way = 0, []
 
     def Send(self, array, dest, tag=0):
         letter = self._post(array, dest, tag)
-        self._room.wait(self.rank, letter.is_received, f"to send {letter}")
+        self.wait(letter.is_received, f"to send {letter}")
 
     def Recv(self, array, source, tag=0):
         known_rank(source, self.size, "source")
         elements = flat(array, writeable=True)
-        letter = self._room.collect(self.rank, source, tag, Letter.describe(array))
+        box = self._room.letters[self.rank][source, tag]
+        self.wait(box.__len__, f"to receive {Letter.describe(array)} from rank {source} (tag {tag})")
+        letter = box.pop(0)
         try:
             _check_letter(letter, array, self.rank)
             elements[...] = letter.elements
@@ -116,7 +117,7 @@ class Threads:
     def Sendrecv(self, sent, dest, received, source, tag=0):
         letter = self._post(sent, dest, tag)
         self.Recv(received, source, tag)
-        self._room.wait(self.rank, letter.is_received, f"to send {letter}")
+        self.wait(letter.is_received, f"to send {letter}")
 
     def Bcast(self, array, root=0):
         known_rank(root, self.size, "root")
@@ -127,7 +128,7 @@ class Threads:
                 elements[...] = arrays[root]
                 put_back(elements, array)
 
-        self._meet(f"Bcast from rank {root}", array, elements, work=copy).Wait()
+        self._meet(f"Bcast from rank {root}", array, elements, copy).Wait()
         return array
 
     def Allreduce(self, array, op="sum"):
@@ -145,7 +146,7 @@ class Threads:
             put_back(elements, array)
 
         reduce = partial(_reduced, mine(self.rank), {"sum": np.add, "max": np.maximum, "min": np.minimum}[op])
-        return self._meet(f"Allreduce {op}", array, elements, work=reduce, finish=copy)
+        return self._meet(f"Allreduce {op}", array, elements, reduce, copy)
 
     def Gather(self, array, root=0):
         known_rank(root, self.size, "root")
@@ -155,7 +156,7 @@ class Threads:
             if self.rank == root:
                 stacked.append(np.stack(arrays).reshape(self.size, *array.shape))
 
-        self._meet(f"Gather to rank {root}", array, flat(array), work=stack).Wait()
+        self._meet(f"Gather to rank {root}", array, flat(array), stack).Wait()
         return stacked[0] if stacked else None
 
     def Barrier(self):
@@ -163,6 +164,23 @@ class Threads:
 
     def fail(self, reason):
         self._room.fail(self.rank, reason)
+
+    def look(self):
+        """Raise what a wait has to end with, if there is anything."""
+        self._room.check(self.rank)
+
+    def wait(self, condition, what):
+        """Return when `condition()` is true; meanwhile this rank does its share in all that is under way, as MPI does."""
+        while True:
+            self._room.wait(self.rank, lambda: condition() or any(meet.can_work() for meet in self.under_way), what)
+            for meet in [meet for meet in self.under_way if meet.can_work()]:
+                meet.do_work()
+            if condition():
+                return
+
+    def tell_done(self, meeting, part):
+        """Hand in this rank's share of a meeting."""
+        self._room.hand_in(self.rank, meeting, part)
 
     def leave(self):
         """Say that this rank will not communicate any more: whoever waits for it is told so instead of waiting for ever."""
@@ -181,7 +199,7 @@ class Threads:
         if elements is not None:
             self._count(elements)
         asked = verb if array is None else f"{verb} of {Letter.describe(array)}"
-        return Meet(self._room, self.rank, asked, elements, work, finish)
+        return Meet(self, self._room.come(self.rank, asked, elements), work, finish)
 
     def _count(self, elements):
         if self.size > 1:

@@ -1,0 +1,262 @@
+"""What only ranks as processes can go through: failures, interrupts, and runs after them."""
+
+import gc
+import os
+import pickle
+import signal
+import threading
+import time
+import traceback
+
+import numpy as np
+import pytest
+
+from dtnn.comm import Mismatch, RankFailed
+from dtnn.comm import mpi as mpi_module
+from dtnn.comm.mpi import pieces
+from dtnn.comm.pending import HELD
+from tests.comm.mpi_job import run_mpi
+
+VERBS = {
+    "Allreduce": lambda comm: comm.Allreduce(np.ones(5)),
+    "long Allreduce": lambda comm: comm.Allreduce(np.ones(1_000_000)),
+    "Iallreduce": lambda comm: comm.Iallreduce(np.ones(5)).Wait(),
+    "Bcast": lambda comm: comm.Bcast(np.ones(5), root=comm.size - 1),
+    "Gather": lambda comm: comm.Gather(np.ones((5, 4))[::2].T, root=comm.rank),
+    "Barrier": lambda comm: comm.Barrier(),
+    "long Send": lambda comm: comm.Send(np.ones(3_000_000), comm.size - 1),
+    "Recv": lambda comm: comm.Recv(np.ones(5), comm.size - 1),
+    "Sendrecv": lambda comm: comm.Sendrecv(np.ones(3_000_000), comm.size - 1, np.ones(5), comm.size - 1),
+    "Test": lambda comm: polls_for_ever(comm.Iallreduce(np.ones(5))),
+}
+
+
+def polls_for_ever(request):
+    while not request.Test():
+        time.sleep(0.001)
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_failure_ends_waits_and_next_run_is_right(ranks):  # case 1
+    found = run_mpi(__file__, "fail_in_each_verb", ranks)
+    for verb in VERBS:
+        for rank in range(ranks - 1):
+            error, seconds = found[rank][verb]
+            assert error == (ranks - 1, "ValueError: negative width"), f"{verb} on rank {rank}"
+            assert seconds < 3, f"{verb} on rank {rank}"
+
+
+def fail_in_each_verb(pool):
+    """The last rank fails while the others wait; after each failure the next run must get right sums."""
+    found = {}
+    for verb, wait in VERBS.items():
+        comm = pool.checkout()
+        if comm.rank == comm.size - 1:
+            time.sleep(0.05)
+            comm.fail("ValueError: negative width")
+        else:
+            found[verb] = how_it_ended(wait, comm)
+        next_run(pool)
+    return found
+
+
+def how_it_ended(wait, comm):
+    begin = time.perf_counter()
+    try:
+        wait(comm)
+    except RankFailed as error:
+        comm.fail("a consequence, not the cause")  # tells nobody: the others must hear of the first failure
+        assert not comm.clean
+        return (error.rank, error.reason), time.perf_counter() - begin
+    return None, None
+
+
+def next_run(pool):
+    comm = pool.checkout()
+    for size in (1, 1000, 1_000_000):
+        array = np.full(size, comm.rank + 1.0)
+        comm.Allreduce(array)
+        assert (array == comm.size * (comm.size + 1) / 2).all()
+    assert comm.clean
+
+
+def test_interrupt_ends_waits():  # case 2
+    for found in run_mpi(__file__, "interrupt_each_verb", 2):
+        for (verb, how), (error, seconds) in found.items():
+            assert error == "KeyboardInterrupt", (verb, how)
+            assert seconds < 1, (verb, how)
+
+
+def interrupt_each_verb(pool):
+    """Both ranks wait for something that does not come, until a signal or another thread interrupts them."""
+    found = {}
+    for verb, wait in VERBS.items():
+        for how in ("signal", "thread"):
+            comm = pool.checkout()
+            interrupt = comm.interrupt if how == "thread" else lambda: os.kill(os.getpid(), signal.SIGINT)
+            threading.Timer(0.1, interrupt).start()
+            begin = time.perf_counter()
+            try:
+                wait(comm) if comm.rank == 0 else comm.Recv(np.ones(3), 0, tag=9)
+            except KeyboardInterrupt:
+                found[verb, how] = "KeyboardInterrupt", time.perf_counter() - begin
+            next_run(pool)
+    return found
+
+
+def test_five_thousand_short_runs():
+    assert run_mpi(__file__, "many_runs", 2, seconds=60) == [30, 30]
+
+
+def many_runs(pool):
+    """MPICH has some 2,000 communicators: clean runs share them, each of the 30 failures costs a pair."""
+    for run in range(5000):
+        comm = pool.checkout()
+        if run % 167 == 5:
+            comm.fail("on purpose") if comm.rank else expect_failure(comm)
+        else:
+            assert comm.Allreduce(run) == 2 * run
+    return len(pool.spoilt)
+
+
+def expect_failure(comm):
+    with pytest.raises(RankFailed, match="rank 1 failed: on purpose"):
+        comm.Barrier()
+
+
+def test_runs_do_not_meet_what_the_last_one_left():
+    assert run_mpi(__file__, "leave_something_behind", 2) == [[1.0, 2.0, 3.0]] * 2
+
+
+def leave_something_behind(pool):
+    """Three ways to end a run that looks clean: a message nobody received, a request nobody waited for, a caller who knows."""
+    results = []
+    for leave in (
+        lambda comm: comm.Send(np.full(1, 99.0), 1) if comm.rank == 0 else None,
+        lambda comm: comm.Iallreduce(np.full(1, 99.0)) if comm.rank == 0 else None,
+        lambda comm: None,
+    ):
+        leave(pool.checkout())
+        comm = pool.checkout(fresh=len(results) == 2 and pool.world.rank == 0)
+        received = np.zeros(1)
+        if comm.rank == 0:
+            comm.Send(np.full(1, len(results) + 1.0), 1)
+        else:
+            comm.Recv(received, 0)
+        results.append(float(comm.Allreduce(received)[0]))
+        assert len(pool.spoilt) == len(results), "the pair was taken again"
+    return results
+
+
+def test_abandoned_memory_stays():  # E5
+    assert run_mpi(__file__, "abandon", 2) == [True, True]
+
+
+def abandon(pool):
+    """Rank 1 fails before a sum that rank 0 began; what rank 0 handed to MPI must never be given to anything else."""
+    comm = pool.checkout()
+    if comm.rank == 1:
+        time.sleep(0.05)
+        comm.fail("gone")
+        return True
+    before = set(HELD)
+    request = comm.Iallreduce(np.ones(100_000)[::2])
+    with pytest.raises(RankFailed):
+        request.Wait()
+    del request, comm
+    gc.collect()
+    held = [HELD[number] for number in set(HELD) - before]
+    return any(getattr(array, "size", 0) == 50_000 for array in held)
+
+
+def test_long_arrays_go_in_pieces():  # case 25
+    assert run_mpi(__file__, "send_long", 2) == [[4] * 5] * 2  # Bcast, Allreduce, Recv, Send, Gather
+
+
+def send_long(pool):
+    mpi_module.LARGEST_MESSAGE = 1 << 20
+    comm = pool.checkout()
+    right = np.random.default_rng(0).standard_normal(7 << 16)  # 3.5 MiB
+    counts = []
+    monkeypatch = pytest.MonkeyPatch()
+    monkeypatch.setattr(mpi_module, "pieces", lambda elements: counts.append(len(pieces(elements))) or pieces(elements))
+    array = right.copy() if comm.rank == 0 else np.zeros_like(right)
+    comm.Bcast(array)
+    np.testing.assert_array_equal(array, right)
+    comm.Allreduce(array)
+    np.testing.assert_array_equal(array, 2 * right)
+    received = np.zeros_like(right)
+    comm.Sendrecv(right, 1 - comm.rank, received, 1 - comm.rank)
+    np.testing.assert_array_equal(received, right)
+    stacked = comm.Gather(right * (comm.rank + 1))
+    if comm.rank == 0:
+        np.testing.assert_array_equal(stacked, [right, 2 * right])
+    return counts
+
+
+def test_received_length_must_match():
+    found = run_mpi(__file__, "send_wrong_length", 2)
+    assert found[1] == ["rank 0 sent 8 bytes, but rank 1 receives 16", "rank 0 sent more than the 16 bytes"]
+
+
+def send_wrong_length(pool):
+    told = []
+    for sent in (1, 3):
+        comm = pool.checkout(fresh=True)
+        if comm.rank == 0:
+            comm.Send(np.zeros(sent), 1)
+            continue
+        with pytest.raises(Mismatch) as caught:
+            comm.Recv(np.zeros(2), 0)
+        told.append(next(words for words in EXPECTED if words in str(caught.value)))
+    return told
+
+
+EXPECTED = ["rank 0 sent 8 bytes, but rank 1 receives 16", "rank 0 sent more than the 16 bytes"]
+
+
+def test_long_reason_is_cut_from_the_front():
+    (told, ended), _ = run_mpi(__file__, "fail_with_much_to_say", 2)
+    assert told < 5000
+    assert ended.endswith("ValueError: at the end ä")
+
+
+def fail_with_much_to_say(pool):
+    comm = pool.checkout()
+    if comm.rank == 1:
+        return comm.fail("ä" * 100_000 + "ValueError: at the end ä")
+    with pytest.raises(RankFailed) as caught:
+        comm.Barrier()
+    return len(caught.value.reason.encode()), caught.value.reason
+
+
+def test_failure_of_a_batch_job_ends_all_processes():  # case 31
+    begin = time.perf_counter()
+    done = run_mpi(__file__, "batch_job", 2, seconds=15, check=False)
+    assert time.perf_counter() - begin < 10
+    assert done.returncode != 0
+    assert "rank 1 failed: Traceback" in done.stdout
+    assert "ValueError: negative width" in done.stdout
+
+
+def batch_job(pool):
+    comm = pool.checkout(blocking=True)
+    try:
+        if comm.rank == 1:
+            raise ValueError("negative width")
+        comm.Barrier()
+    except ValueError:
+        comm.fail(traceback.format_exc())
+
+
+def test_errors_travel():
+    error = pickle.loads(pickle.dumps(RankFailed(3, "ValueError")))
+    assert (error.rank, error.reason) == (3, "ValueError")
+
+
+@pytest.mark.parametrize(("size", "lengths"), [(0, [0]), (1, [1]), (4, [4]), (5, [4, 1]), (12, [4, 4, 4])])
+def test_pieces_are_all_of_it(size, lengths, monkeypatch):
+    monkeypatch.setattr(mpi_module, "LARGEST_MESSAGE", 39)  # 4 numbers of 8 bytes, and a bit
+    elements = np.arange(float(size))
+    assert [len(piece) for piece in pieces(elements)] == lengths
+    np.testing.assert_array_equal(np.concatenate(pieces(elements)), elements)
