@@ -73,5 +73,5 @@ class AllReduce:
         >>> [bucket.tolist() for bucket in AllReduce(bucket_bytes=16).buckets(np.arange(5.0))]
         [[3.0, 4.0], [1.0, 2.0], [0.0]]
         """
-        step = region.size if self.bucket_bytes is None else max(1, self.bucket_bytes // region.itemsize)
+        step = max(1, region.size if self.bucket_bytes is None else self.bucket_bytes // region.itemsize)
         return [region[max(0, stop - step) : stop] for stop in range(region.size, 0, -step)]
