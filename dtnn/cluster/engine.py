@@ -50,7 +50,7 @@ def hello():
 
 
 def _last_words_to_the_log():
-    """What C code writes to stderr goes to the launcher's log again; ipykernel's way to the notebook is too slow for a last word."""
+    """What C code writes to stderr goes to the launcher's log again: ipykernel's way to the notebook is too long for it."""
     original = getattr(sys.stderr, "_original_stdstream_copy", None)
     if original is not None:
         os.dup2(original, 2)

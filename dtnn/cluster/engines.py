@@ -7,6 +7,7 @@ import os
 import pickle
 import shutil
 import signal
+import sys
 import time
 
 from . import checks, engine, folder, launchers, obituary, watchdog
@@ -14,7 +15,6 @@ from .parcel import pack
 from .rank import Outcome
 
 TICK = 0.05  # seconds between two looks at what came, unless something wakes us
-WARM = ("numba", "dtnn.training")
 SECOND_LINE = 1.0  # seconds after which ranks that didn't hear of another's failure are interrupted from here
 THIRD_LINE = 1.5  # ... and those that didn't hear that either get a signal through their nanny
 LATE_RECORDS = 5.0  # seconds to wait for records that a result has overtaken
@@ -76,8 +76,9 @@ class Engines:
         by_rank = sorted(hellos, key=lambda ident: hellos[ident]["rank"])
         self.ids, self.hellos = by_rank, [hellos[ident] for ident in by_rank]
         checks.versions(self.hellos)
+        names = ["numba", *(name for name in sys.modules if name.startswith("dtnn.") and ".cluster" not in name)]
         for ident in self.ids:
-            self.client[ident].apply_async(engine.warm, WARM)
+            self.client[ident].apply_async(engine.warm, names)
 
     @property
     def mark(self):

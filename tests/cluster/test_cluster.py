@@ -1,0 +1,109 @@
+"""What a cluster promises before and between runs."""
+
+import numpy as np
+import pytest
+
+import dtnn
+from dtnn.cluster import Cluster, checks
+
+
+@pytest.mark.parametrize("name", ["mpii", "MPICH", "mip"])
+def test_an_unknown_launcher_has_a_nearest_right_one(name):
+    with pytest.raises(ValueError, match=rf"no launcher is called '{name}': did you mean 'mpi'\?"):
+        Cluster(2, launcher=name)
+
+
+def test_the_nearest_of_thread_is_threads():
+    with pytest.raises(ValueError, match="did you mean 'threads'"):
+        Cluster(2, launcher="thread")
+
+
+@pytest.mark.parametrize("ranks", [0, -1, True])
+def test_too_few_ranks_are_refused(ranks):
+    with pytest.raises(ValueError, match=rf"ranks={ranks} can't be; ask for 1 or more"):
+        Cluster(ranks)
+
+
+@pytest.mark.parametrize("ranks", [1.5, "two"])
+def test_ranks_that_are_no_number_are_refused(ranks):
+    with pytest.raises(TypeError, match=f"ranks={ranks!r} is no whole number"):
+        Cluster(ranks)
+
+
+def test_numpy_numbers_are_numbers():
+    assert Cluster(np.int64(3)).ranks == 3
+
+
+def test_threads_are_the_cores_shared_out(monkeypatch):  # case 82
+    for name in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(dtnn.machine, "cores", lambda: 8)
+    assert Cluster(2).threads_per_rank == 4
+    assert Cluster(16).threads_per_rank == 1
+    assert Cluster(2, threads_per_rank=3).threads_per_rank == 3
+    monkeypatch.setenv("OMP_NUM_THREADS", "5")
+    assert Cluster(2).threads_per_rank == 5
+
+
+def test_starting_twice_and_stopping_twice_is_harmless(cluster):
+    before = cluster.describe()
+    assert cluster.start() is cluster
+    assert cluster.describe() == before
+    stopped = Cluster(2, launcher="threads")
+    stopped.stop()
+    stopped.stop()
+
+
+def test_a_stopped_cluster_says_what_to_do():
+    cluster = Cluster(2, launcher="threads")
+    with pytest.raises(RuntimeError, match=r"stopped: start it with cluster.start\(\)"):
+        cluster.run(lambda comm: None)
+    assert cluster.state == "stopped"
+    assert [row["state"] for row in cluster.describe()] == ["stopped", "stopped"]
+
+
+def test_a_cluster_shows_one_row_a_rank(cluster):
+    rows = cluster.describe()
+    assert [row["rank"] for row in rows] == [0, 1]
+    assert all(row["state"] == "idle" and row["pid"] > 0 and row["cores"] >= 1 and row["threads"] >= 1 for row in rows)
+    assert repr(cluster).count("idle") == 2
+    assert cluster._repr_html_().count("<tr>") == 3
+
+
+def test_a_running_job_shows_in_the_rows(cluster):
+    def endless(comm):
+        while True:
+            comm.Barrier()
+            yield None
+
+    run = cluster.run(endless)
+    try:
+        assert [row["state"] for row in cluster.describe()] == ["endless", "endless"]
+    finally:
+        run.interrupt()
+        run.wait(20)
+
+
+def test_missing_engines_are_named():  # case 3
+    text = checks.too_few(3, 4, [0, 1, 3], "starting\nerror: no slot for this one")
+    assert "3 of 4 engines came" in text
+    assert "missing: rank 2" in text
+    assert "no slot for this one" in text
+
+
+def test_engines_that_are_no_mpi_world_are_refused():  # case 8
+    alone = {"rank": 0, "size": 1, "library": "MPICH Version: 5.0.2"}
+    with pytest.raises(RuntimeError, match=r"(?s)4 engines, but MPI world size 1.*MPICH Version: 5.0.2.*launcher here is.*dtnn\[mpi\]"):
+        checks.one_world([alone] * 4, 4)
+
+
+def test_ranks_that_come_twice_are_refused():  # case 9
+    with pytest.raises(RuntimeError, match=r"MPI ranks \[0, 0\], not 0 to 1"):
+        checks.one_world([{"rank": 0, "size": 2, "library": ""}] * 2, 2)
+
+
+def test_versions_that_differ_are_one_table():  # case 11
+    mine = checks.own_versions()
+    with pytest.warns(checks.VersionWarning, match=r"Use one environment for all:(?s:.*)numpy +\S+ +1\.0"):
+        checks.versions([{"versions": {**mine, "numpy": "1.0"}}])
+    checks.versions([{"versions": mine}])  # a warning would be an error
