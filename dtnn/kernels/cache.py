@@ -15,7 +15,7 @@ import sys
 import tempfile
 import warnings
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numba
@@ -28,7 +28,7 @@ from numba.core.serialize import dumps
 FLAGS = ("contract", "reassoc", "nsz", "arcp")
 
 
-def kernel(function):
+def kernel(function=None, *, exact=False):
     """Compile `function` at its first call, or take it from dtnn's cache on disk.
 
     It runs without the GIL, divides by zero as NumPy does, and keeps NaNs.  A function made inside another one may
@@ -38,12 +38,16 @@ def kernel(function):
     ----------
     function : function
         What Numba's nopython mode can compile.
+    exact : bool
+        Keep the order of operations as written (`@kernel(exact=True)`).
 
     Returns
     -------
     Numba dispatcher
     """
-    dispatcher = numba.njit(nogil=True, error_model="numpy", fastmath=set(FLAGS))(function)
+    if function is None:
+        return partial(kernel, exact=exact)
+    dispatcher = numba.njit(nogil=True, error_model="numpy", fastmath=False if exact else set(FLAGS))(function)
     if hasattr(dispatcher, "_cache"):  # not with NUMBA_DISABLE_JIT
         dispatcher._cache = Disk(function)
     return dispatcher

@@ -1,6 +1,5 @@
 """Pick a mini-batch out of the user's batch-first arrays and turn it, so that the batch is the last axis."""
 
-
 from .cache import kernel
 
 
@@ -28,8 +27,8 @@ def gather(rows, indices, out, scale=1.0):
 
     Examples
     --------
-    >>> rows = np.arange(6, dtype=np.float32).reshape(3, 2)
     >>> import numpy as np
+    >>> rows = np.arange(6, dtype=np.float32).reshape(3, 2)
     >>> from dtnn.kernels.gather import gather
     >>> gather(rows, np.array([2, 0]), np.empty((2, 2), np.float32), 10)
     array([[40.,  0.],

@@ -1,7 +1,21 @@
 """Layers, losses and metrics, in PyTorch's words; no communication, no data."""
 
+from .activations import ReLU
+from .conv2d import Conv2d
+from .dropout import Dropout
+from .flatten import Flatten
+from .init import glorot_normal, glorot_uniform, he_normal, he_uniform, ones, zeros
 from .layer import Layer, Parameter
+from .linear import Linear
+from .losses import cross_entropy
+from .metrics import accuracy
 from .parameters import Parameters
 from .passes import Pass
+from .pooling import MaxPool2d
+from .sequential import Sequential
+from .summary import summary
 
-__all__ = ["Layer", "Parameter", "Parameters", "Pass"]
+__all__ = [
+    "Conv2d", "Dropout", "Flatten", "Layer", "Linear", "MaxPool2d", "Parameter", "Parameters", "Pass", "ReLU", "Sequential",
+    "accuracy", "cross_entropy", "glorot_normal", "glorot_uniform", "he_normal", "he_uniform", "ones", "summary", "zeros",
+]  # fmt: skip

@@ -13,7 +13,7 @@ class Parameter:
     Parameters
     ----------
     array : ndarray
-        The first value; kept as float32, unless it is float64 already and `dtype` says so.
+        The first value.
     decay : bool
         Whether weight decay acts on it (biases and normalisation parameters: no).
     dtype : dtype, default float32
@@ -25,6 +25,8 @@ class Parameter:
         the model's: write into them (`value[...] = 0`), don't replace them.
     trainable : bool
         False: frozen, neither sent nor updated.
+    learns : bool
+        Whether its gradient is wanted: it is trainable and so are all layers around it.  Kept by `Parameters`.
 
     Examples
     --------
@@ -36,7 +38,8 @@ class Parameter:
     def __init__(self, array, decay=True, dtype=np.float32):
         self.value = np.array(array, dtype, order="C")
         self.grad = np.zeros_like(self.value)
-        self.decay, self.trainable = decay, True
+        self.decay = decay
+        self.trainable = self.learns = True
 
     def __getstate__(self):
         return {**self.__dict__, "grad": None}  # a gradient lives for one step only
@@ -141,6 +144,37 @@ def own_parameters(layer):
     return [(name, held) for name, held in vars(layer).items() if isinstance(held, Parameter)]
 
 
+def keeps_weights(layer, shape):
+    """Whether a layer, built before, goes on with the weights that it has: one layer used twice in a network.
+
+    Raises
+    ------
+    ValueError
+        If they have another shape.
+    """
+    if layer.weight is None:
+        return False
+    if layer.weight.value.shape != shape:
+        raise ValueError(
+            f"{layer!r} has weights of shape {layer.weight.value.shape} already, but here it needs {shape}; "
+            f"use a new layer where the input has another shape"
+        )
+    return True
+
+
+def constructor_value(layer, name, default):
+    """What was given for an argument; `bias=True` has become a Parameter, functions show by their names."""
+    held = getattr(layer, name, default)
+    if isinstance(default, bool) and not isinstance(held, bool):
+        return held is not None
+    return held
+
+
+def shown(value):
+    """repr, but for functions the name."""
+    return value.__name__ if inspect.isfunction(value) else repr(value)
+
+
 def describe(layer):
     """The constructor call that makes the layer again; defaults are left out.
 
@@ -152,14 +186,14 @@ def describe(layer):
     """
     given, keyword = [], False
     for name, p in inspect.signature(type(layer).__init__).parameters.items():
-        held = getattr(layer, name, p.default)
+        held = constructor_value(layer, name, p.default)
         if name == "self" or p.kind is p.VAR_KEYWORD:
             continue
         if p.kind is p.VAR_POSITIONAL:
             given += [repr(item) for item in getattr(layer, name, ())]
         elif p.default is p.empty and not keyword and p.kind is not p.KEYWORD_ONLY:
-            given.append(repr(held) if held is not p.empty else "...")
+            given.append(shown(held) if held is not p.empty else "...")
         elif held is p.empty or held != p.default:
             keyword = True
-            given.append(f"{name}={held!r}" if held is not p.empty else f"{name}=...")
+            given.append(f"{name}={shown(held)}" if held is not p.empty else f"{name}=...")
     return f"{type(layer).__name__}({', '.join(given)})"

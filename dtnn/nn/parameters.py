@@ -81,6 +81,7 @@ class Parameters:
         place = slice(start, start + size)
         self.value[place] = parameter.value.reshape(-1)
         parameter.value, parameter.grad = self.value[place].reshape(shape), self.grad[place].reshape(shape)
+        parameter.learns = trainable
         if trainable:
             self.decay[place] = parameter.decay
         return Segment(name, start, size, shape, parameter.decay, trainable)

@@ -1,0 +1,157 @@
+"""Direct convolution on batch-last arrays: forward, data gradient (any stride, no zero dilation), filter gradient.
+
+A strip of image rows of up to 4 x 16 images is copied, with its zero border, into scratch that stays in cache
+(`strips.py`); the register tiles then run on it, steered by tables of offsets (`conv_plan.py`).  The vector lanes are
+images, so one channel is as good as 64, and the weights stay as they are, also for the gradients.
+
+Source: the register tile over images is in the spirit of Georganas et al., "Anatomy of high-performance deep learning
+convolutions on SIMD architectures", 2018 (there: over channels).
+"""
+
+from functools import cache
+
+import numpy as np
+
+from .cache import kernel
+from .conv_plan import data_gradient_plan, filter_gradient_plan, forward_plan
+from .gradient_tile import gradient_tile
+from .product_tile import product_tile
+from .scratch import scratch
+from .strips import load_delta_strip, load_strip
+
+NO_FLOOR = np.float32(-np.inf)
+
+
+def forward(x, w, bias, y, window, relu=False):
+    """y[m, i, j, n] = bias[m] + sum over c, h, k of w[m, c, h, k] x[c, i SH - PH + h DH, j SW - PW + k DW, n].
+
+    Parameters
+    ----------
+    x : ndarray of float32, (C, H, W, N)
+    w : ndarray, (M, C, KH, KW)
+    bias : ndarray, (M,), or None
+    y : ndarray, (M, HO, WO, N)
+        Written.
+    window : Window
+    relu : bool
+        y = max(0, y), for nothing; a NaN stays.
+
+    Notes
+    -----
+    2 M C KH KW HO WO N floating-point operations; all arrays C-contiguous.
+    """
+    plan = forward_plan(x.shape, w.shape, y.shape, window)
+    start = scratch("zeros", len(w)) if bias is None else bias
+    run_product(plan, x, w, start, np.float32(0) if relu else NO_FLOOR, False, y)
+
+
+def data_gradient(dy, w, dx, window, adds=False):
+    """dx (C, H, W, N) from dy (M, HO, WO, N) and w (M, C, KH, KW); with `adds` it is added to what dx holds."""
+    plan = data_gradient_plan(dx.shape, w.shape, dy.shape, window)
+    run_product(plan, dy, w, scratch("zeros", len(dx)), NO_FLOOR, adds, dx)
+
+
+def filter_gradient(x, dy, y, dw, dbias, window, back=True):
+    """Add the gradients of the weights and of the bias to dw and dbias.
+
+    Parameters
+    ----------
+    x : ndarray of float32, (C, H, W, N)
+    dy : ndarray, (M, HO, WO, N)
+    y : ndarray, (M, HO, WO, N), or None
+        The output, if a ReLU followed: dy counts only where y > 0.
+    dw : ndarray, (M, C, KH, KW)
+    dbias : ndarray, (M,), or None
+    window : Window
+    back : bool
+        Write the masked dy back, because the data gradient needs it.
+    """
+    plan = filter_gradient_plan(x.shape, dw.shape, dy.shape, window)
+    strip, (R, K) = plan.strip, plan.tile
+    gradient_kernel(R, K)(
+        x.reshape(-1), x.shape, dy.reshape(-1), (dy if y is None else y).reshape(-1), y is not None, back, dy.shape,
+        dw.reshape(-1), scratch("bias", len(dy)) if dbias is None else dbias, plan.xk, dw[0].size, plan.dv, plan.xv,
+        window.stride[0], window.padding[0], window.padding[1], strip, scratch("strip", strip.size),
+        scratch("delta", strip.blocks * plan.dn), plan.dc, plan.dn, scratch("out", 64),
+    )  # fmt: skip
+
+
+def run_product(plan, x, w, start, floor, adds, y):
+    """Call the kernel of the plan's tile."""
+    product_kernel(*plan.tile)(
+        x.reshape(-1), x.shape, w.reshape(-1), plan.wk, plan.ws, start, floor, adds, y.reshape(-1), y.shape,
+        plan.xk, plan.xv, plan.yv, plan.phases, plan.rows, plan.reach, plan.moves, plan.strip, scratch("strip", plan.strip.size),
+    )  # fmt: skip
+
+
+@kernel
+def taps_inside(reach, phase, top, bottom):
+    """The range of taps that rows top .. bottom need: a kernel row outside of the image is left out."""
+    k0, k1 = reach[phase, top, 0], reach[phase, top, 1]
+    for row in range(top + 1, bottom + 1):
+        k0, k1 = min(k0, reach[phase, row, 0]), max(k1, reach[phase, row, 1])
+    return k0, k1
+
+
+@cache
+def product_kernel(tile_rows, tile_columns):
+    """The kernel of one tile: R output channels x V pixels x 16 images."""
+    R, V = tile_rows, tile_columns
+
+    @kernel
+    def product(x, x_shape, w, wk, ws, start, floor, adds, y, y_shape, xk, xv, yv, phases, vr, reach, moves, layout, s):
+        (C, H, W, N), (M, HO, WO, _) = x_shape, y_shape
+        in_step, out_step, lo_row, lo_col = moves
+        strip, blocks, rows_in, columns, sc, sn = layout
+        ys = HO * WO * N
+        for r0 in range(0, HO, strip):
+            for n0 in range(0, N, 16 * blocks):
+                some = min(blocks, (N - n0 + 15) // 16)
+                load_strip(x, C, H, W, N, n0, some, r0 // out_step * in_step + lo_row, rows_in, lo_col, columns, s, sc, sn)
+                for b in range(some):
+                    lanes = min(16, N - n0 - 16 * b)
+                    y0 = r0 * WO * N + n0 + 16 * b
+                    for f in range(phases.shape[0]):
+                        first, shift, width = phases[f, 0], phases[f, 1], phases[f, 2]
+                        v1 = first + (min(strip, HO - r0) - shift + out_step - 1) // out_step * width
+                        for v in range(first, v1, V):
+                            k0, k1 = taps_inside(reach, f, r0 + vr[v], r0 + vr[min(v + V, v1) - 1])
+                            if adds and k0 >= k1:
+                                continue
+                            for m in range(0, M, R):
+                                i = min(m, M - R)  # the last tile overlaps the one before
+                                product_tile(
+                                    R, V, w, i * ws, ws, wk, s, b * sn, xk, k0, k1, xv, yv, v, v1,
+                                    y, y0 + i * ys, ys, lanes, m - i, start, i, floor, adds,
+                                )  # fmt: skip
+
+    return product
+
+
+@cache
+def gradient_kernel(tile_rows, tile_taps):
+    """The kernel of one tile: R output channels x K taps, each the sum over pixels and images."""
+    R, K = tile_rows, tile_taps
+
+    @kernel
+    def gradient(
+        x, x_shape, d, y, masked, back, y_shape, g, bias, xk, taps, dv, xv, step, pad_h, pad_w, layout, s, e, ec, en, out
+    ):
+        (C, H, W, N), (M, HO, WO, _) = x_shape, y_shape
+        strip, blocks, rows_in, columns, sc, sn = layout
+        for r0 in range(0, HO, strip):
+            for n0 in range(0, N, 16 * blocks):
+                some = min(blocks, (N - n0 + 15) // 16)
+                rows = min(strip, HO - r0)
+                load_strip(x, C, H, W, N, n0, some, r0 * step - pad_h, rows_in, -pad_w, columns, s, sc, sn)
+                load_delta_strip(d, y, M, HO, WO, N, n0, some, r0, rows, e, ec, en, masked, back, bias)
+                for m in range(0, M, R):
+                    i0 = min(m, M - R)
+                    for k in range(0, taps, K):
+                        k0 = min(k, taps - K)
+                        gradient_tile(R, K, e, i0 * ec, ec, s, 0, xk, k0, dv, xv, rows * WO, some, en, sn, out)
+                        for i in range(m - i0, R):
+                            for q in range(k - k0, K):
+                                g[(i0 + i) * taps + k0 + q] += out[i * K + q]
+
+    return gradient

@@ -1,0 +1,186 @@
+"""Plans of a direct convolution: how a strip lies in scratch, and the tables of offsets that steer the tiles.
+
+A plan depends on sizes alone, so it is made once for them and shared.
+"""
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from .tile_sizes import choose_tile, odd_lines, table
+
+SCRATCH_BYTES = 512 * 1024  # a strip stays in the second-level cache
+NOWHERE = (1 << 40, 0)  # the range of taps of a row that has none; a union with it changes nothing
+
+
+class Window(NamedTuple):
+    """How a convolution's window moves, each (vertical, horizontal); padding is what lies above and to the left."""
+
+    stride: tuple = (1, 1)
+    padding: tuple = (0, 0)
+    dilation: tuple = (1, 1)
+
+
+class Strip(NamedTuple):
+    """A strip of `strip` output rows of `blocks` blocks of 16 images in scratch; sc, sn: distance of channels, blocks."""
+
+    strip: int
+    blocks: int
+    rows: int
+    columns: int
+    sc: int
+    sn: int
+
+    @property
+    def size(self):
+        return self.blocks * self.sn
+
+
+class ProductPlan(NamedTuple):
+    """For `conv_direct.product`: a convolution, or its data gradient."""
+
+    strip: Strip
+    tile: tuple
+    moves: tuple  # steps of input and output, first row and column of the input strip
+    xk: np.ndarray  # tap -> place in scratch
+    wk: np.ndarray  # tap -> place in a row of weights
+    ws: int  # distance of the rows of weights
+    xv: np.ndarray  # column -> place in scratch
+    yv: np.ndarray  # column -> place in the output
+    rows: np.ndarray  # column -> row of the strip
+    phases: np.ndarray  # (first column, row shift, columns a row) of each phase
+    reach: np.ndarray  # (phase, row) -> range of taps that lie inside the image
+
+
+class GradientPlan(NamedTuple):
+    """For `conv_direct.gradient`: the filter gradient."""
+
+    strip: Strip
+    tile: tuple
+    xk: np.ndarray
+    xv: np.ndarray
+    dv: np.ndarray
+    dc: int  # distance of the channels of dy in its scratch
+    dn: int
+
+
+def fit_strip(C, N, rows_of, columns, height, multiple=1, more=0):
+    """The strip that copies least: rows (a multiple of `multiple`) and blocks of images are chosen together.
+
+    Fewer images and the whole image beat more images and a strip whose neighbours' rows are copied again and again.
+    """
+
+    def bytes_of(strip, blocks):
+        return blocks * (C * rows_of(strip) * columns + more * strip) * 64
+
+    choices = []
+    for blocks in {min(blocks, max(1, -(-N // 16))) for blocks in (4, 2, 1)}:
+        strip = multiple
+        while strip < height and bytes_of(strip + multiple, blocks) <= SCRATCH_BYTES:
+            strip += multiple
+        strips = -(-height // strip)
+        strip = -(-height // (strips * multiple)) * multiple
+        copied = strips * rows_of(strip) / rows_of(height)
+        choices.append((copied + 0.15 * (4 / blocks - 1) + max(0, bytes_of(strip, blocks) / SCRATCH_BYTES - 1), blocks, strip))
+    _, blocks, strip = min(choices)
+    sc = odd_lines(rows_of(strip) * columns * 16)
+    return Strip(strip, blocks, rows_of(strip), columns, sc, C * sc)
+
+
+@lru_cache(512)
+def forward_plan(x_shape, w_shape, y_shape, window):
+    """Output row r, column j sees input row r SH - PH + h DH, column j SW - PW + k DW."""
+    (C, H, _, N), (M, _, KH, KW), (_, HO, WO, _) = x_shape, w_shape, y_shape
+    (SH, SW), (PH, PW), (DH, DW) = window
+    s = fit_strip(C, N, lambda r: (r - 1) * SH + (KH - 1) * DH + 1, (WO - 1) * SW + (KW - 1) * DW + 1, HO)
+    taps = [(h, c, k) for h in range(KH) for c in range(C) for k in range(KW)]
+    places = [(i, j) for i in range(s.strip) for j in range(WO)]
+    inside = [[h for h in range(KH) if 0 <= r * SH - PH + h * DH < H] for r in range(HO)]
+    reach = [(min(rows) * C * KW, (max(rows) + 1) * C * KW) if rows else NOWHERE for rows in inside]
+    return ProductPlan(
+        strip=s,
+        tile=choose_tile(M, len(places)),
+        moves=(SH, 1, -PH, -PW),
+        xk=table(c * s.sc + (h * DH * s.columns + k * DW) * 16 for h, c, k in taps),
+        wk=table((c * KH + h) * KW + k for h, c, k in taps),
+        ws=C * KH * KW,
+        xv=table((i * SH * s.columns + j * SW) * 16 for i, j in places),
+        yv=table((i * WO + j) * N for i, j in places),
+        rows=table(i for i, _ in places),
+        phases=np.array([[0, 0, WO]]),
+        reach=np.array([reach]),
+    )
+
+
+@lru_cache(512)
+def data_gradient_plan(x_shape, w_shape, y_shape, window):
+    """dx is a product too: of dy with the filters turned, one phase for each place of a pixel in its stride x stride square.
+
+    A phase has only the taps that hit it, so nothing is ever multiplied by the zeros of a dilated dy.
+    """
+    (C, H, W, N), (M, _, KH, KW), (_, HO, _, _) = x_shape, w_shape, y_shape
+    (SH, SW), (PH, PW), (DH, DW) = window
+    low_h, high_h = -(((KH - 1) * DH - PH) // SH), (SH - 1 + PH) // SH
+    low_w, high_w = -(((KW - 1) * DW - PW) // SW), (SW - 1 + PW) // SW
+    s = fit_strip(M, N, lambda r: max(1, -(-r // SH) + high_h - low_h), max(1, -(-W // SW) + high_w - low_w), H, SH)
+    xk, wk, xv, yv, rows, phases, reach = [], [], [], [], [], [], []
+    for a in range(SH):
+        for q in range(SW):
+            taps_h = [(h, (a + PH - h * DH) // SH) for h in reversed(range(KH)) if (a + PH - h * DH) % SH == 0]
+            taps_w = [(k, (q + PW - k * DW) // SW) for k in range(KW) if (q + PW - k * DW) % SW == 0]
+            width = -(-(W - q) // SW)
+            if width <= 0:
+                continue
+            ranges = {}
+            for h, up in taps_h:
+                start = len(xk)
+                for m in range(M):
+                    xk += [m * s.sc + ((up - low_h) * s.columns + left - low_w) * 16 for _, left in taps_w]
+                    wk += [(m * C * KH + h) * KW + k for k, _ in taps_w]
+                ranges[up] = start, len(xk)
+            phases.append([len(xv), a, width])
+            for i in range(-(-(s.strip - a) // SH)):
+                xv += [(i * s.columns + j) * 16 for j in range(width)]
+                yv += [((i * SH + a) * W + j * SW + q) * N for j in range(width)]
+                rows += [i * SH + a] * width
+            reach.append([union([k for up, k in ranges.items() if 0 <= r // SH + up < HO]) for r in range(H + SH)])
+    return ProductPlan(
+        strip=s,
+        tile=choose_tile(C, phases[0][2] * -(-s.strip // SH)),
+        moves=(1, SH, low_h, low_w),
+        xk=table(xk or [0]),
+        wk=table(wk or [0]),
+        ws=KH * KW,
+        xv=table(xv),
+        yv=table(yv),
+        rows=table(rows),
+        phases=np.array(phases),
+        reach=np.array(reach),
+    )
+
+
+def union(ranges):
+    """The smallest range that has all of them."""
+    ranges = [k for k in ranges if k[0] < k[1]]
+    return (min(k[0] for k in ranges), max(k[1] for k in ranges)) if ranges else NOWHERE
+
+
+@lru_cache(512)
+def filter_gradient_plan(x_shape, w_shape, y_shape, window):
+    """dw sums x times dy over all places; the taps are the columns of the tile."""
+    (C, _, _, N), (M, _, KH, KW), (_, HO, WO, _) = x_shape, w_shape, y_shape
+    (SH, SW), _, (DH, DW) = window
+    columns = (WO - 1) * SW + (KW - 1) * DW + 1
+    s = fit_strip(C, N, lambda r: (r - 1) * SH + (KH - 1) * DH + 1, columns, HO, more=M * WO)
+    places = [(i, j) for i in range(s.strip) for j in range(WO)]
+    dc = odd_lines(s.strip * WO * 16)
+    return GradientPlan(
+        strip=s,
+        tile=choose_tile(M, C * KH * KW, gradient=True),
+        xk=table(c * s.sc + (h * DH * columns + k * DW) * 16 for c in range(C) for h in range(KH) for k in range(KW)),
+        xv=table((i * SH * columns + j * SW) * 16 for i, j in places),
+        dv=table((i * WO + j) * 16 for i, j in places),
+        dc=dc,
+        dn=M * dc,
+    )

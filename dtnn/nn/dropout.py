@@ -1,0 +1,50 @@
+"""`Dropout`: switch a share of the numbers off while training."""
+
+import numpy as np
+
+from ..kernels.dropout import dropout
+from ..kernels.random import stream
+from .layer import Layer
+from .numbers import share
+from .passes import Pass, checked
+
+
+class Dropout(Layer):
+    """y = x / (1 - rate) with probability 1 - rate, else 0; in inference y = x.
+
+    Parameters
+    ----------
+    rate : float
+        Share of the numbers that become 0, in [0, 1).
+
+    Notes
+    -----
+    The mask is a function of (seed, step, which dropout of the network, element, index of the sample in the global batch):
+    the same on any number of ranks, and never stored.  Srivastava et al., 2014.
+
+    Examples
+    --------
+    >>> x = np.ones((1000, 1), np.float32)
+    >>> y, backward = Dropout(0.5).forward(x)
+    >>> sorted(set(y.ravel().tolist()))
+    [0.0, 2.0]
+    """
+
+    def __init__(self, rate):
+        self.rate = share(rate, "rate", "Dropout")
+
+    def forward(self, x, step=None):
+        """y, backward"""
+        step = step or Pass()
+        if not step.training or self.rate == 0:
+            return x, lambda dy, into=None: dy if into is None else np.add(into, dy, out=into)
+        x = checked(x, None, self, step)
+        key, first, y = stream(step.seed, step.number, step.next_key()), step.first, step.empty(x.shape, x.dtype)
+        dropout(x, y, self.rate, key, first)
+
+        def backward(dy, into=None):
+            dy = checked(dy, y.shape[:-1], self, step, x.dtype)
+            dropout(dy, dy, self.rate, key, first)
+            return dy if into is None else np.add(into, dy, out=into)
+
+        return y, backward

@@ -1,0 +1,28 @@
+"""`Flatten`: from images to rows."""
+
+import math
+
+from .layer import Layer
+
+
+class Flatten(Layer):
+    """y (C H W, N) is x (C, H, W, N): a view, nothing moves, because the batch is the last axis.
+
+    Examples
+    --------
+    >>> Flatten().build((16, 5, 5), None)
+    (400,)
+    """
+
+    def build(self, shape, rng):
+        """(...) -> (product,)"""
+        return (math.prod(shape),)
+
+    def forward(self, x, step=None):
+        """y, backward"""
+        shape = x.shape
+
+        def backward(dy, into=None):
+            return dy.reshape(shape) if into is None else into.__iadd__(dy.reshape(shape))
+
+        return x.reshape(math.prod(shape[:-1]), shape[-1]), backward

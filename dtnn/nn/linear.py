@@ -1,0 +1,70 @@
+"""`Linear`: the dense layer, Y = W X + b."""
+
+import numpy as np
+
+from ..kernels import dense
+from ..kernels.activations import sum_delta
+from .init import he_uniform
+from .layer import Layer, Parameter, keeps_weights
+from .numbers import whole
+from .passes import Pass, checked
+
+
+class Linear(Layer):
+    """y = W x + b, for x (D, N), W (M, D), b (M,), y (M, N); also called dense or fully connected.
+
+    Parameters
+    ----------
+    features : int
+        M, the number of outputs; D is found when the layer is built.
+    bias : bool
+    init : function (rng, shape) -> array
+        First values of W; the bias starts at zero.
+
+    Notes
+    -----
+    M D + M parameters; 2 M D N floating-point operations forward, twice as many backward.  A ReLU that follows is free.
+
+    Examples
+    --------
+    >>> layer = Linear(10)
+    >>> layer.build((84,), np.random.default_rng(0))
+    (10,)
+    >>> layer(np.ones((84, 5), np.float32)).shape
+    (10, 5)
+    """
+
+    def __init__(self, features, bias=True, init=he_uniform):
+        self.features = whole(features, "features", "Linear")
+        self.weight, self.bias, self.init = None, bias, init
+
+    def build(self, shape, rng):
+        """(D,) -> (M,)"""
+        if len(shape) != 1:
+            raise ValueError(f"{self!r} takes samples of shape (D,), but gets {tuple(shape)}; put Flatten() before it")
+        weight = (self.features, shape[0])
+        if not keeps_weights(self, weight):
+            self.weight = Parameter(self.init(rng, weight))
+            self.bias = Parameter(np.zeros(self.features), decay=False) if self.bias else None
+        return (self.features,)
+
+    def forward(self, x, step=None, relu=False):
+        """y, backward; with `relu` y = max(0, W x + b)."""
+        step = step or Pass()
+        weight, bias = self.weight, self.bias
+        x = checked(x, weight.value.shape[1:], self, step, weight.value.dtype, slack=True)
+        y = step.empty((self.features, x.shape[-1]), x.dtype)
+        dense.forward(x, weight.value, bias.value if bias else None, y, relu)
+
+        def backward(dy, into=None):
+            dy = checked(dy, y.shape[:-1], self, step, x.dtype, slack=True)
+            sum_delta(dy, y if relu else None, bias.grad if bias and bias.learns else None)
+            if weight.learns:
+                dense.weight_gradient(x, dy, weight.grad)
+            if step.is_input(x):
+                return None
+            dx = step.empty(x.shape, x.dtype) if into is None else into
+            dense.data_gradient(dy, weight.value, dx, adds=into is not None)
+            return dx
+
+        return y, backward

@@ -1,0 +1,42 @@
+"""Checks of the numbers that constructors get: they fail where the mistake is made, with the value and the remedy."""
+
+from numbers import Integral, Real
+
+
+def whole(value, name, layer, least=1):
+    """An integer of at least `least`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Naming the layer, the argument and its value.
+    """
+    if not isinstance(value, Integral) or isinstance(value, bool):
+        raise TypeError(f"{layer}: {name} is {value!r}; it must be an integer of at least {least}")
+    if value < least:
+        raise ValueError(f"{layer}: {name} is {value}; it must be at least {least}")
+    return int(value)
+
+
+def pair(value, name, layer, least=1):
+    """(vertical, horizontal) from an integer or two.
+
+    Examples
+    --------
+    >>> pair(3, "kernel_size", "Conv2d"), pair((3, 5), "kernel_size", "Conv2d")
+    ((3, 3), (3, 5))
+    """
+    if isinstance(value, tuple | list):
+        if len(value) != 2:
+            raise ValueError(f"{layer}: {name} is {value!r}; it must be one integer, or two: (vertical, horizontal)")
+        return whole(value[0], name, layer, least), whole(value[1], name, layer, least)
+    return (whole(value, name, layer, least),) * 2
+
+
+def share(value, name, layer):
+    """A number in [0, 1)."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise TypeError(f"{layer}: {name} is {value!r}; it must be a number in [0, 1)")
+    if not 0 <= value < 1:
+        raise ValueError(f"{layer}: {name} is {value}; it must be in [0, 1), such as 0.5")
+    return value

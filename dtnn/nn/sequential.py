@@ -1,0 +1,145 @@
+"""`Sequential`: layers in a row; finds what can be done in one pass over memory."""
+
+import inspect
+
+import numpy as np
+
+from .activations import ReLU
+from .conv2d import Conv2d
+from .layer import Layer, call_forward
+from .parameters import named_layers
+from .passes import Pass, checked
+from .pooling import MaxPool2d
+
+
+class Sequential(Layer):
+    """One layer after the other.
+
+    When it is built it finds what fuses: a ReLU is done by the Conv2d, Linear or MaxPool2d before it, and moves
+    behind a MaxPool2d (the maximum of ReLUs is the ReLU of the maximum).  The numbers are the same.
+
+    Parameters
+    ----------
+    *layers : Layer
+
+    Attributes
+    ----------
+    layers : list of Layer
+    shapes : list of tuple
+        Shape of one sample behind each layer, once built.
+
+    Examples
+    --------
+    >>> from dtnn.nn import Flatten, Linear
+    >>> net = Sequential(Flatten(), Linear(16), ReLU(), Linear(10))
+    >>> net.build((1, 8, 8), np.random.default_rng(0))
+    (10,)
+    >>> net(np.zeros((1, 8, 8, 5), np.float32)).shape
+    (10, 5)
+    """
+
+    def __init__(self, *layers):
+        for layer in layers:
+            if not isinstance(layer, Layer):
+                hint = f"write {layer.__name__}(...)" if isinstance(layer, type) else "derive its class from dtnn.nn.Layer"
+                raise TypeError(f"Sequential takes layers, but got {layer!r}; {hint}")
+        self.layers, self.shapes = list(layers), []
+        self._plan = fused(self.layers)
+
+    def build(self, shape, rng):
+        """Each layer in turn; an error says which one."""
+        names = {id(layer): name for name, layer, _ in named_layers(self)}
+        self.shapes, self._plan = [], fused(self.layers)
+        for number, layer in enumerate(self.layers, 1):
+            try:
+                shape = tuple(build_layer(layer, tuple(shape), rng))
+            except (ValueError, TypeError) as error:
+                raise type(error)(f"layer {number} ({names[id(layer)]}, {layer!r}): {error}") from error
+            self.shapes.append(shape)
+        return shape
+
+    def forward(self, x, step=None):
+        """y, backward"""
+        step = step or Pass()
+        backwards = []
+        for layer, options in self._plan:
+            x, backward = run(layer, x, step, options)
+            backwards.append(backward)
+
+        def backward(dy, into=None):
+            for back in reversed(backwards[1:]):
+                dy = back(dy)
+                if dy is None:  # behind the model's input: nobody wants more
+                    return None
+            first = backwards[0] if backwards else lambda dy, into=None: dy
+            return first(dy) if into is None else first(dy, into=into)
+
+        return x, backward
+
+
+def fused(layers):
+    """What runs: a list of (layer, what it does in the same pass).
+
+    Examples
+    --------
+    >>> fused([Conv2d(6, 5), ReLU(), MaxPool2d(2)])
+    [(Conv2d(6, 5), {}), (MaxPool2d(2), {'over': True, 'relu': True})]
+    """
+    layers, plan = list(layers), []
+    for i in range(len(layers) - 1):
+        if type(layers[i]) is ReLU and type(layers[i + 1]) is MaxPool2d:
+            layers[i], layers[i + 1] = layers[i + 1], layers[i]
+    for layer in layers:
+        if type(layer) is ReLU and plan and "relu" not in plan[-1][1] and takes(plan[-1][0], "relu"):
+            plan[-1][1]["relu"] = True
+            continue
+        free = (
+            bool(plan) and type(plan[-1][0]) is Conv2d and not plan[-1][1]
+        )  # a convolution without ReLU needs its output no more
+        plan.append((layer, {"over": True} if free and takes(layer, "over") else {}))
+    return plan
+
+
+def takes(layer, option):
+    """Whether the forward of a layer offers to do something in the same pass."""
+    return option in inspect.signature(layer.forward).parameters
+
+
+def built_in(layer):
+    """Whether it keeps the agreements of the built-in layers about buffers."""
+    return type(layer).__module__.startswith(__package__ + ".")
+
+
+def build_layer(layer, shape, rng):
+    """Shape behind a layer; one of the user's own that says nothing is asked by trying it out."""
+    if built_in(layer) or type(layer).build is not Layer.build:
+        return layer.build(shape, rng)
+    return call_forward(layer, np.zeros((*shape, 2), np.float32), Pass())[0].shape[:-1]
+
+
+def run(layer, x, step, options):
+    """One layer's forward.  A layer of the user's own works on copies: it may keep, change and return what it likes."""
+    if built_in(layer):
+        return layer.forward(x, step, **options)
+    if not step.training and type(layer).__call__ is not Layer.__call__:
+        return step.copy(layer(step.copy(x))), None
+    result = call_forward(layer, step.copy(x), step)
+    if not isinstance(result, tuple) or len(result) != 2 or not callable(result[1]):
+        raise TypeError(
+            f"{layer!r}: forward returned {type(result).__name__}; it must return (y, backward), backward a function of dy"
+        )
+    y, backward = result
+    dtype = x.dtype if x.dtype == np.float64 else np.float32
+    y = step.copy(y, dtype)
+    if y.shape[-1:] != x.shape[-1:]:
+        raise ValueError(
+            f"{layer!r}: forward returned shape {y.shape} for {x.shape}; the last axis is the batch and must stay {x.shape[-1]}"
+        )
+
+    def on_copies(dy, into=None):
+        dx = backward(step.copy(checked(dy, y.shape[:-1], layer, step, dtype)))
+        if dx is None or step.is_input(x):
+            return None
+        return step.copy(dx, dtype) if into is None else np.add(into, dx, out=into)
+
+    return y, on_copies
