@@ -9,8 +9,8 @@ from .picture import WIDTH, Picture, picture
 from .screens import screen_for
 from .story import Story
 
-INTERVAL = 0.3  # seconds between pictures, at least
-SHARE = 0.06  # of this process's time that drawing may take
+LONGEST = 0.5  # seconds between pictures, at most
+SHARE = 0.06  # of this process's time that drawing may take, within these two
 DENSE = 2.0  # pixels of the last picture, the one that stays, for each of a live one
 
 
@@ -114,7 +114,7 @@ class Live:
             self._shown = key
             self._on_screen().show(self)
         cost = time.perf_counter() - now
-        self._next = now + max(self._on_screen().interval, cost / SHARE)
+        self._next = now + max(self._on_screen().interval, min(cost / SHARE, LONGEST))
 
     def start(self):
         """Keep it up to date in the kernel's own event loop whenever no cell runs, to the run's end; returns at once."""

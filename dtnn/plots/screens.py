@@ -5,6 +5,8 @@ import html
 import sys
 import uuid
 
+from tqdm.std import tqdm  # the text bar; tqdm.auto would ask for widgets
+
 from .picture import HEIGHT, WIDTH
 
 
@@ -21,8 +23,8 @@ def screen_for():
 
 def in_notebook():
     """Whether this is a Jupyter kernel, so that pictures have somewhere to appear."""
-    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
-    return getattr(shell, "kernel", None) is not None
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and getattr(ipython.get_ipython(), "kernel", None) is not None
 
 
 class Display:
@@ -103,13 +105,14 @@ class Terminal:
 
     def show(self, live):
         """Move the bar."""
-        if self.bar is None:
-            self._begin(live)
         word, parts = live.headline
+        words = " · ".join(parts).replace("{", "(").replace("}", ")")  # braces mean something to tqdm
+        form = f"{word} |{{bar:20}}| {{percentage:3.0f}}%  {words}"
+        if self.bar is None:
+            self.bar = tqdm(total=1, bar_format=form, dynamic_ncols=True, file=sys.stderr, mininterval=0)
+        self.bar.bar_format = form
         self.bar.total = max(live.story.settings.get("epochs") or 1, live.story.progress)
         self.bar.n = self.bar.total if live.state == "done" else live.story.progress
-        self.bar.set_description_str(word, refresh=False)
-        self.bar.set_postfix_str(" · ".join(parts), refresh=False)
         self.bar.refresh()
 
     def close(self, live):
@@ -118,12 +121,6 @@ class Terminal:
             self.bar.close()
         if live.error:
             print(live.error.strip(), file=sys.stderr)
-
-    def _begin(self, live):
-        from tqdm.std import tqdm  # the text bar; tqdm.auto would ask for widgets
-
-        form = "{desc} |{bar:20}| {percentage:3.0f}% {postfix}"
-        self.bar = tqdm(total=1, bar_format=form, dynamic_ncols=True, leave=True, file=sys.stderr, mininterval=0)
 
 
 def _line(live):

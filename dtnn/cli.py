@@ -1,0 +1,263 @@
+"""The command line: ``dtnn demo | lab | doctor | info``."""
+
+import argparse
+import difflib
+import importlib.util
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from . import __version__
+
+COMMANDS = ("demo", "lab", "doctor", "info")
+FORMATTER = argparse.ArgumentDefaultsHelpFormatter
+
+
+def main(arguments=None):
+    """Run a command of dtnn.
+
+    Parameters
+    ----------
+    arguments : list of str, optional
+        Those of the process without it.
+
+    Returns
+    -------
+    int
+        0 if all went well; 1 if not; 2 if the arguments were wrong; 130 after an interrupt.
+
+    Examples
+    --------
+    >>> main(["--version"])
+    dtnn 0.1.0
+    0
+    """
+    try:
+        asked = _parsed(sys.argv[1:] if arguments is None else arguments)
+    except SystemExit as end:  # argparse has said what is to be said
+        return end.code
+    try:
+        return asked.command(asked)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+    except (RuntimeError, ValueError, TypeError, OSError) as error:
+        print(f"dtnn: {error}", file=sys.stderr)
+        return 1
+
+
+def _parsed(arguments):
+    """The arguments, or argparse's words and the end; of a misspelt command the nearest right one is named."""
+    parser, first = _parser(), arguments[0] if arguments else "-"
+    near = difflib.get_close_matches(first, COMMANDS, 1)
+    if first not in COMMANDS and not first.startswith("-"):
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(COMMANDS)}"
+        parser.error(f"there is no command {first!r}: {hint}")
+    return parser.parse_args(arguments)
+
+
+def _parser():
+    parser = argparse.ArgumentParser("dtnn", description="Distributed deep learning for the classroom and the lab.")
+    parser.add_argument("--version", dest="command", action="store_const", const=version, help="the version of dtnn")
+    parser.set_defaults(command=lambda asked: parser.print_help() or 2)
+    commands = parser.add_subparsers(metavar="COMMAND")
+    add = commands.add_parser(
+        "demo", help="train LeNet-5 on real digits on MPI engines of this machine", formatter_class=FORMATTER
+    )
+    add.add_argument("--ranks", type=_count, default=2, help="MPI engines to start")
+    add.add_argument("--epochs", type=_count, default=5, help="passes over the 4,000 digits")
+    add.add_argument("--out", type=Path, default=Path("dtnn-demo"), help="folder for the picture and the run's JSON")
+    add.set_defaults(command=demo)
+    add = commands.add_parser("lab", help="copy the notebooks to a folder of yours and open JupyterLab there")
+    add.add_argument("folder", nargs="?", type=Path, default=Path("dtnn-notebooks"), help="where to (dtnn-notebooks)")
+    add.add_argument("--copy-only", action="store_true", help="do not open JupyterLab")
+    add.add_argument("jupyter", nargs="*", metavar="-- OPTION", help="options for JupyterLab, behind --: -- --no-browser")
+    add.set_defaults(command=lab)
+    commands.add_parser("doctor", help="say what is installed and what is wrong").set_defaults(command=doctor)
+    commands.add_parser("info", help="describe this machine").set_defaults(command=info)
+    return parser
+
+
+def _count(text):
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least 1")
+    return int(text)
+
+
+# ---- demo
+
+
+def demo(asked):
+    """Train LeNet-5 on `asked.ranks` ranks; show progress, then a table, then where the files are."""
+    from . import data, optim, zoo
+
+    asked.out.mkdir(parents=True, exist_ok=True)  # an impossible folder is told before the training
+    digits, model = data.mnist5k(), zoo.lenet5()
+    with _cluster(asked.ranks) as cluster:
+        print(f"LeNet-5 on {len(digits.train):,} handwritten digits, {asked.epochs} epochs, {_whereabouts(cluster)}", flush=True)
+        run = model.start(digits, cluster=cluster, epochs=asked.epochs, batch_size=64, optimizer=optim.Adam(2e-3))
+        _follow(run)
+    print(report(run.records))
+    _keep(run, asked.out)
+    return 0 if run.state == "done" else 1
+
+
+def _cluster(ranks):
+    """Engines under MPI; without MPI, threads, and a word on what to install."""
+    from .cluster import Cluster
+
+    print(f"starting {ranks} MPI engines ...", flush=True)
+    try:
+        return Cluster(ranks).start()
+    except (ImportError, FileNotFoundError, RuntimeError) as error:
+        if _has_mpi():
+            raise
+        print(f'no MPI here: {error}\nInstall it with:  {Path(sys.executable).name} -m pip install "dtnn[mpi]"')
+        print("Until then the ranks are threads of one process.")
+        return Cluster(ranks, launcher="threads").start()
+
+
+def _has_mpi():
+    """Whether there are an MPI library and its mpiexec, so that a failure has another reason; starts no MPI here."""
+    library = [sys.executable, "-c", "from mpi4py import MPI"]
+    if subprocess.run(library, capture_output=True, timeout=60, check=False).returncode:
+        return False
+    return bool(shutil.which("mpiexec", path=str(Path(sys.executable).parent)) or shutil.which("mpiexec"))
+
+
+def _whereabouts(cluster):
+    kind, threads = "thread" if cluster.launcher == "threads" else "MPI engine", cluster.threads_per_rank
+    return f"{cluster.ranks} {kind}{'s' * (cluster.ranks != 1)} with {threads} thread{'s' * (threads != 1)} each"
+
+
+def _follow(run):
+    """Show a run to its end; an interrupt ends it after its step."""
+    from .plots.live import Live
+
+    live = Live(run)
+    try:
+        while not run.wait(0.1):
+            live.update()
+    except KeyboardInterrupt:
+        run.stop("interrupted on the command line")
+        run.wait(5.0)
+    finally:
+        live.close()
+    run.result()
+
+
+def report(records):
+    """What a run came to, as text: a table of the ranks' time, then accuracy and speed.
+
+    Parameters
+    ----------
+    records : list of records
+
+    Returns
+    -------
+    str
+    """
+    from .plots.breakdown import totals
+    from .plots.story import Story
+    from .records import Epoch, Place
+
+    story, hosts = Story(records), {place.rank: place.machine.get("host", "") for place in records.of(Place)}
+    lines = [["rank", "host", "samples", "compute s", "communication s", "waiting s"]]
+    for rank, time in totals(story).items():
+        seconds = [f"{time[name]:.2f}" for name in ("own", "transfer", "wait")]
+        lines.append([str(rank), hosts.get(rank, ""), f"{time['samples']:,}", *seconds])
+    widths = [max(map(len, column)) for column in zip(*lines)]
+    table = ["  ".join(cell.rjust(width) for cell, width in zip(line, widths)) for line in lines]
+    passes = records.of(Epoch)
+    speed = sum(each.samples for each in passes) / (sum(each.seconds for each in passes) or 1.0)
+    accuracy = story.latest("val_accuracy")
+    ends = [f"test accuracy  {100 * accuracy:.1f} %"] if accuracy is not None else []
+    return "\n".join(["", *table, "", *ends, f"throughput     {speed:,.0f} samples/s"])
+
+
+def _keep(run, folder):
+    """Write the run's picture and its JSON."""
+    from .plots import picture
+
+    run.save(folder / "run.json")
+    (folder / "run.png").write_bytes(picture(run.records, title="LeNet-5", scale=2))
+    print(f"picture        {folder / 'run.png'}\nrun            {folder / 'run.json'}")
+
+
+# ---- lab
+
+
+def lab(asked):
+    """Copy the notebooks, then open JupyterLab on them."""
+    for name, what in copy_notebooks(asked.folder).items():
+        print(f"{what:8} {asked.folder / name}")
+    if asked.copy_only:
+        return 0
+    if importlib.util.find_spec("jupyterlab") is None:
+        raise RuntimeError('JupyterLab is not installed; install it with:  python -m pip install "dtnn[lab]"')
+    command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={asked.folder.resolve()}", *asked.jupyter]
+    return subprocess.call([*command, "--LabApp.default_url=/lab/tree/00_start.ipynb"])
+
+
+def copy_notebooks(folder):
+    """Copy dtnn's notebooks into a folder; one that is there and differs is the user's work, and stays.
+
+    Parameters
+    ----------
+    folder : path
+        Made where it isn't.
+
+    Returns
+    -------
+    dict
+        For each notebook's name "copied", "there" (the same already) or "kept" (the user's own version).
+    """
+    folder, done = Path(folder), {}
+    folder.mkdir(parents=True, exist_ok=True)
+    for source in sorted(notebooks().glob("*.ipynb")):
+        target = folder / source.name
+        if not target.exists():
+            shutil.copyfile(source, target)
+            done[source.name] = "copied"
+        else:
+            done[source.name] = "there" if target.read_bytes() == source.read_bytes() else "kept"
+    return done
+
+
+def notebooks():
+    """The folder of the notebooks: inside the installed package, or beside it in a copy of the project."""
+    inside = Path(__file__).parent / "notebooks"
+    beside = Path(__file__).parent.parent / "notebooks"
+    found = next((folder for folder in (inside, beside) if any(folder.glob("*.ipynb"))), None)
+    if found is None:
+        raise RuntimeError(f"no notebooks in {inside} nor in {beside}: install dtnn again, or run it from the project's folder")
+    return found
+
+
+# ---- doctor, info, version
+
+
+def doctor(asked):
+    """Print what is installed and what is wrong, one remedy a line; 1 if something is."""
+    from .cluster.doctor import diagnose
+
+    findings = diagnose()
+    for finding in findings:
+        print(finding)
+    return 0 if all(finding.ok for finding in findings) else 1
+
+
+def info(asked):
+    """Print the description of this machine that results files carry."""
+    from .machine import describe
+
+    for name, value in {"dtnn": __version__, **describe()}.items():
+        print(f"{name:14} {', '.join(map(str, value)) if isinstance(value, list) else value}")
+    return 0
+
+
+def version(asked):
+    """Print the version."""
+    print(f"dtnn {__version__}")
+    return 0

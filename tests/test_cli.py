@@ -1,0 +1,133 @@
+"""The command line: what it refuses, what it copies, what it reports."""
+
+import json
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from dtnn import cli
+from dtnn.records import Epoch, Ledger, Place, Recorder, Step
+
+
+def test_version(capsys):
+    import dtnn
+
+    assert cli.main(["--version"]) == 0
+    assert capsys.readouterr().out == f"dtnn {dtnn.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["demo", "--ranks", "0"], ["--ranks", "'0'", "at least 1"]),
+        (["demo", "--epochs", "two"], ["--epochs", "'two'", "whole number"]),
+        (["dmeo"], ["'dmeo'", "did you mean 'demo'?"]),
+        (["xyzzy"], ["'xyzzy'", "demo, lab, doctor, info"]),
+    ],
+)
+def test_mistakes_are_told(arguments, words, capsys):
+    assert cli.main(arguments) == 2
+    told = capsys.readouterr().err
+    for word in words:
+        assert word in told
+
+
+def test_no_command_shows_help(capsys):
+    assert cli.main([]) == 2
+    assert "demo" in capsys.readouterr().out
+
+
+def test_python_minus_m_is_the_same_command():
+    ran = subprocess.run([sys.executable, "-m", "dtnn", "--version"], capture_output=True, text=True, timeout=60)
+    assert (ran.returncode, ran.stdout.split()[0]) == (0, "dtnn")
+
+
+def test_an_impossible_folder_is_told_before_the_training(tmp_path, capsys):
+    (tmp_path / "file").write_text("in the way")
+    assert cli.main(["demo", "--out", str(tmp_path / "file" / "out")]) == 1
+    assert "file" in capsys.readouterr().err
+
+
+def test_notebooks_are_copied_and_the_users_are_kept(tmp_path):
+    names = [path.name for path in cli.notebooks().glob("*.ipynb")]
+    assert "00_start.ipynb" in names
+    assert set(cli.copy_notebooks(tmp_path / "mine")) == set(names)
+    assert set(cli.copy_notebooks(tmp_path / "mine").values()) == {"there"}
+    mine = tmp_path / "mine" / "00_start.ipynb"
+    mine.write_text("my own work")
+    assert cli.copy_notebooks(tmp_path / "mine")["00_start.ipynb"] == "kept"
+    assert mine.read_text() == "my own work"
+
+
+def test_lab_opens_jupyter_in_the_folder(tmp_path, monkeypatch, capsys):
+    called = []
+    monkeypatch.setattr(cli.subprocess, "call", lambda command: called.append(command) or 0)
+    monkeypatch.setattr(cli.importlib.util, "find_spec", lambda name: object())
+    assert cli.main(["lab", str(tmp_path), "--", "--no-browser"]) == 0
+    assert called[0][:3] == [sys.executable, "-m", "jupyterlab"]
+    assert f"--ServerApp.root_dir={tmp_path}" in called[0]
+    assert "--no-browser" in called[0]
+    assert "copied" in capsys.readouterr().out
+
+
+def test_lab_without_jupyterlab_says_what_to_install(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(cli.importlib.util, "find_spec", lambda name: None)
+    assert cli.main(["lab", str(tmp_path)]) == 1
+    assert 'install "dtnn[lab]"' in capsys.readouterr().err
+
+
+def test_report_has_a_line_a_rank_and_the_result():
+    told = Recorder([Place(0, {"host": "desk"}), Place(1, {"host": "desk"}), Step(10, 1, 0.5, 64, 0.1, 0.1, 1.0)])
+    told += [Ledger(rank, 10, 10, 320, 1000, 0.5, 1.0, 2.0, 0.25 + rank, 0.5, 0.25, 4.5 + rank, 1.0) for rank in (0, 1)]
+    told.append(Epoch(1, 10, 640, 2.0, 0.1, {"loss": 0.4, "accuracy": 0.9, "val_loss": 0.5, "val_accuracy": 0.873}, 2.0))
+    lines = [line.split() for line in cli.report(told).splitlines() if line]
+    assert lines[1] == ["0", "desk", "320", "3.75", "0.50", "0.25"]
+    assert lines[2] == ["1", "desk", "320", "3.75", "0.50", "1.25"]
+    assert lines[3] == ["test", "accuracy", "87.3", "%"]
+    assert lines[4] == ["throughput", "320", "samples/s"]
+
+
+def test_without_mpi_the_demo_says_what_to_install_and_uses_threads(monkeypatch, capsys):
+    import dtnn.cluster
+
+    class NoMPI:
+        def __init__(self, ranks, launcher="mpi"):
+            self.ranks, self.launcher = ranks, launcher
+
+        def start(self):
+            if self.launcher == "mpi":
+                raise RuntimeError("no mpiexec was found")
+            return self
+
+    monkeypatch.setattr(dtnn.cluster, "Cluster", NoMPI)
+    monkeypatch.setattr(cli, "_has_mpi", lambda: False)
+    assert cli._cluster(2).launcher == "threads"
+    told = capsys.readouterr().out
+    assert "no mpiexec was found" in told
+    assert 'install "dtnn[mpi]"' in told
+    monkeypatch.setattr(cli, "_has_mpi", lambda: True)
+    with pytest.raises(RuntimeError, match="no mpiexec"):  # with MPI there the reason is another, and is not covered up
+        cli._cluster(2)
+
+
+def test_doctor_fails_where_something_is_wrong(monkeypatch, capsys):
+    doctor = pytest.importorskip("dtnn.cluster.doctor")
+    monkeypatch.setattr(doctor, "diagnose", lambda: [SimpleNamespace(ok=True), SimpleNamespace(ok=False)])
+    assert cli.main(["doctor"]) == 1
+    monkeypatch.setattr(doctor, "diagnose", lambda: [SimpleNamespace(ok=True)])
+    assert cli.main(["doctor"]) == 0
+
+
+@pytest.mark.limit(120)
+def test_demo_on_threads_from_end_to_end(tmp_path):
+    """The whole command in its own process, where no mpiexec can be found."""
+    code = "import sys; from dtnn import cli; cli._has_mpi = lambda: False\nimport dtnn.cluster.engines as e\n"
+    code += "def no(*_): raise RuntimeError('no MPI')\ne.Engines.start = no\n"
+    code += f"sys.exit(cli.main(['demo', '--epochs', '1', '--out', {str(tmp_path / 'out')!r}]))"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100)
+    assert ran.returncode == 0, ran.stderr
+    assert "test accuracy" in ran.stdout
+    assert (tmp_path / "out" / "run.png").read_bytes()[1:4] == b"PNG"
+    assert json.loads((tmp_path / "out" / "run.json").read_text())
