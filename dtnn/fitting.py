@@ -42,7 +42,7 @@ class Fitting:
             raise ValueError(
                 f"give batch_size={batch_size} (over all ranks) or batch_size_per_rank={batch_size_per_rank}, not both"
             )
-        self.batch_size = batch_size and _at_least("batch_size", batch_size, 1)
+        self.batch_size = None if batch_size is None else _at_least("batch_size", batch_size, 1)
         self.batch_size_per_rank = batch_size_per_rank and _at_least("batch_size_per_rank", batch_size_per_rank, 1)
         self.rows, self.name = samples(data, y), getattr(data, "name", "arrays")
         self.validation = _validation(data, validation_data)
@@ -74,7 +74,7 @@ class Fitting:
         """What the run's first record says of it."""
         return {
             "model": self.model.to_code(),
-            "parameters": int(self.model.parameters.count),
+            "parameters": sum(segment.size for segment in self.model.parameters.segments),
             "data": self.name,
             "samples": len(self.rows),
             "epochs": self.epochs,

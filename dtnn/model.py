@@ -133,7 +133,7 @@ class Model:
 
     def suited(self, rows, loss):
         """Samples checked against this model's input and, for a loss that takes labels, its number of outputs."""
-        return rows.suit(self.input_shape, self.net.output_shape[0] if getattr(loss, "takes_labels", False) else None)
+        return rows.suit(self.input_shape, self.net.shapes[-1][0] if getattr(loss, "takes_labels", False) else None)
 
     # ---- looking at it
 

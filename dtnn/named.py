@@ -9,7 +9,7 @@ def named(module, text, kind):
     Parameters
     ----------
     module : module
-        Where to look: what its ``__all__`` names.
+        Where to look: what its ``__all__`` names, or the functions and instances that it defines.
     text : str
         The name.
     kind : str
@@ -26,10 +26,10 @@ def named(module, text, kind):
     >>> named(optim, "adam", "optimizer").lr
     0.001
     """
-    names = {name.lower(): name for name in module.__all__}
+    names = {name.lower(): name for name in _public(module)}
     if text.lower() not in names:
         near = difflib.get_close_matches(text.lower(), names, 1, 0.4)
-        hint = f"did you mean {names[near[0]]!r}?" if near else f"known are {', '.join(module.__all__)}"
+        hint = f"did you mean {names[near[0]]!r}?" if near else f"known are {', '.join(names.values())}"
         raise ValueError(f"no {kind} is called {text!r}: {hint}")
     found = getattr(module, names[text.lower()])
     return found() if isinstance(found, type) else found
@@ -38,3 +38,8 @@ def named(module, text, kind):
 def chosen(module, thing, kind):
     """`thing` itself, or what is called so in `module` if it is a text."""
     return named(module, thing, kind) if isinstance(thing, str) else thing
+
+
+def _public(module):
+    own = [n for n, thing in vars(module).items() if getattr(thing, "__module__", "") == module.__name__ and not isinstance(thing, type)]
+    return getattr(module, "__all__", [name for name in own if not name.startswith("_")])

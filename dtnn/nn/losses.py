@@ -56,3 +56,6 @@ def cross_entropy(outputs, targets, weight=None):
             f"cross_entropy: label {labels[bad]} of sample {bad} is none of the model's {K} outputs; labels must be 0 .. {K - 1}"
         )
     return total, d
+
+
+cross_entropy.takes_labels = True  # so labels can be checked before anything is trained

@@ -1,5 +1,6 @@
 """`summary`: what a network consists of, row by row."""
 
+import html
 from typing import NamedTuple
 
 from .parameters import named_layers, named_parameters
@@ -15,8 +16,57 @@ class Row(NamedTuple):
     bytes: int
 
 
+class Summary(tuple):
+    """Rows that print as a table."""
+
+    __slots__ = ()
+
+    @property
+    def parameters(self):
+        """Number of parameters of the network."""
+        return sum(row.parameters for row in self)
+
+    def __repr__(self):
+        head = ("name", "layer", "output", "parameters", "gradient bytes")
+        cells = [head, *((r.name, r.layer, str(r.shape), f"{r.parameters:,}", f"{r.bytes:,}") for r in self)]
+        cells.append(("total", "", "", f"{self.parameters:,}", f"{sum(r.bytes for r in self):,}"))
+        widths = [max(len(row[k]) for row in cells) for k in range(5)]
+        lines = ["  ".join(c.rjust(w) if k > 2 else c.ljust(w) for k, (c, w) in enumerate(zip(row, widths))) for row in cells]
+        return "\n".join(line.rstrip() for line in (lines[0], "-" * len(lines[0]), *lines[1:-1], "-" * len(lines[0]), lines[-1]))
+
+
+class Summary(list):
+    """The rows of a network, which print as a table, in a notebook too."""
+
+    heads = "name", "layer", "output shape", "parameters", "gradient bytes"
+
+    def cells(self):
+        """The texts of the table: heads, one row a layer, sums."""
+        total = sum(row.parameters for row in self), sum(row.bytes for row in self)
+        rows = [(row.name, row.layer, str(row.shape), f"{row.parameters:,}", f"{row.bytes:,}") for row in self]
+        return [self.heads, *rows, ("", "", "in all", f"{total[0]:,}", f"{total[1]:,}")]
+
+    def __str__(self):
+        cells = [[_short(text) for text in row] for row in self.cells()]
+        widths = [max(map(len, column)) for column in zip(*cells)]
+        lines = ["  ".join([*map(str.ljust, row[:3], widths), *map(str.rjust, row[3:], widths[3:])]) for row in cells]
+        rule = "-" * len(lines[0])
+        return "\n".join([lines[0], rule, *lines[1:-1], rule, lines[-1]])
+
+    __repr__ = __str__
+
+    def _repr_html_(self):
+        head, *rows = self.cells()
+        cell = '<td style="text-align:{}">{}</td>'
+        body = "".join(
+            "<tr>" + "".join(cell.format("right" if n > 2 else "left", html.escape(text)) for n, text in enumerate(row)) + "</tr>"
+            for row in rows
+        )
+        return f"<table><tr>{''.join(f'<th>{name}</th>' for name in head)}</tr>{body}</table>"
+
+
 def summary(net):
-    """One Row for each layer of a built Sequential.
+    """One Row for each layer of a built Sequential, as a tuple that prints as a table.
 
     A layer used twice is listed twice; its parameters count where it stands first.
 
@@ -26,8 +76,13 @@ def summary(net):
     >>> from dtnn.nn import Flatten, Linear, Sequential
     >>> net = Sequential(Flatten(), Linear(10))
     >>> _ = net.build((1, 28, 28), np.random.default_rng(0))
-    >>> [(row.name, row.shape, row.parameters) for row in summary(net)]
-    [('flatten_1', (784,), 0), ('linear_1', (10,), 7850)]
+    >>> summary(net)
+    name       layer       output  parameters  gradient bytes
+    ---------------------------------------------------------
+    flatten_1  Flatten()   (784,)           0               0
+    linear_1   Linear(10)  (10,)        7,850          31,400
+    ---------------------------------------------------------
+    total                               7,850          31,400
     """
     names = {id(layer): name for name, layer, _ in named_layers(net)}
     rows, seen = [], set()
@@ -35,4 +90,4 @@ def summary(net):
         new = [] if id(layer) in seen else [p.value for _, p, _ in named_parameters(layer)]
         seen.add(id(layer))
         rows.append(Row(names[id(layer)], repr(layer), shape, sum(v.size for v in new), sum(v.nbytes for v in new)))
-    return rows
+    return Summary(rows)

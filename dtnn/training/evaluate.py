@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..data.batches import shares
+from ..data import shares
 from ..nn.losses import cross_entropy
 from ..nn.metrics import accuracy
 
@@ -35,7 +35,7 @@ def evaluate(comm, model, samples, *, loss=cross_entropy, metrics=(accuracy,), b
         total = min(batch_size, len(samples) - start)
         first, count = shares(total, comm.size)[comm.rank]
         x, y = samples.gather(np.arange(start + first, start + first + count), dtype=model.parameters.value.dtype)
-        outputs = model.net(x) if count else np.zeros((*model.net.output_shape, 0), x.dtype)
+        outputs = model.net(x) if count else np.zeros((*model.net.shapes[-1], 0), x.dtype)
         # weight 1: only the sum of the losses is wanted, not the gradient's scale
         sums[0] += (loss(outputs, y, 1)[0], count) if count else (0, 0)
         for k, metric in enumerate(metrics, 1):

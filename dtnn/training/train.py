@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from ..data.batches import batches, shares
+from ..data import batch_last, batches, shares
 from ..kernels.aligned import aligned
 from ..nn.layer import call_forward
 from ..nn.losses import cross_entropy
@@ -227,8 +227,7 @@ class Replica:
 
     def _input(self, count):
         if count not in self.inputs:
-            shape = self.model.net.input_shape
-            self.inputs[count] = aligned((*shape, count), self.parameters.value.dtype)
+            self.inputs[count] = aligned(batch_last(self.data.input_shape, count), self.parameters.value.dtype)
         return self.inputs[count]
 
     def _progress(self, epochs):

@@ -1,5 +1,7 @@
 """P ranks with global batch B give the weights of one rank with batch B: the central promise."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -42,7 +44,7 @@ def test_the_weights_are_those_of_one_rank(ranks, optimizer):
     # 50 samples in batches of 16: the last batch has 2, so that on 3 and 4 ranks some share is empty
     start = network().parameters.value
     alone, records, _ = trained(Serial(), optimizer=optimizer)
-    together = run_threads(trained, ranks, optimizer=optimizer)
+    together = run_threads(partial(trained, optimizer=optimizer), ranks)
     for weights, told, handed in together:
         assert distance(weights, alone, start) < 1e-10
         assert ranks == 1 or handed > 0
@@ -56,7 +58,7 @@ def test_in_float32_the_distance_is_rounding():
     settings = dict(dtype="float32", epochs=2, batch_size=10)
     alone, _, _ = trained(Serial(), **settings)
     for ranks in (2, 4):
-        for weights, _, _ in run_threads(trained, ranks, **settings):
+        for weights, _, _ in run_threads(partial(trained, **settings), ranks):
             assert distance(weights, alone, start) < 1e-5
 
 
@@ -90,13 +92,13 @@ def test_every_sample_is_used_once_an_epoch(ranks):
 
     results = run_threads(job, ranks)
     assert {steps for _, steps in results} == {10}
-    used = sum((indices for indices, _ in results), [])
+    used = [index for indices, _ in results for index in indices]
     assert sorted(used) == sorted(list(range(ROWS)) * 2)
 
 
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_the_ledger_adds_up(ranks):
-    for _, records, _ in run_threads(trained, ranks, epochs=2):
+    for _, records, _ in run_threads(partial(trained, epochs=2), ranks):
         ledgers = [record for record in records if isinstance(record, Ledger)]
         steps = [record for record in records if isinstance(record, Step)]
         assert sum(record.steps for record in ledgers) == len(steps)
@@ -105,5 +107,5 @@ def test_the_ledger_adds_up(ranks):
             assert 0 < parts <= record.seconds
             assert record.wait >= 0
             assert record.transfer >= 0
-    samples = sum(r.samples for _, kept, _ in run_threads(trained, ranks, epochs=2) for r in kept if isinstance(r, Ledger))
+    samples = sum(r.samples for _, kept, _ in run_threads(partial(trained, epochs=2), ranks) for r in kept if isinstance(r, Ledger))
     assert samples == 2 * ROWS
