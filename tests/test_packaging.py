@@ -63,7 +63,7 @@ def test_extras():
     extras = setup()["options.extras_require"]
     assert set(extras) == {"mpi", "lab", "test", "bench", "data", "io"}
     assert "dtnn[mpi]" in extras["lab"]
-    assert "dtnn[lab]" in extras["test"]
+    assert "dtnn[lab,data]" in extras["test"]
     for extra in extras:
         requirements(extras[extra])
 

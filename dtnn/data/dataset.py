@@ -21,6 +21,8 @@ class Dataset:
         The number of classes, or their names; labels are then checked against it.
     scale : float, optional
         Inputs are multiplied by it while a mini-batch is gathered; 1/255 for uint8, else 1, when not given.
+    augment : sequence of functions
+        Applied to mini-batches of the training samples, never in an evaluation: Flip(), Shift(4) ... of `dtnn.data.augment`.
     source : tuple (function, arguments), optional
         How to make the same data set elsewhere.  Pickled, it is then this call instead of the arrays.
 
@@ -40,13 +42,15 @@ class Dataset:
     (6, (8, 8, 1), ('0', '1', '2'))
     """
 
-    def __init__(self, x_train, y_train, x_test=None, y_test=None, name="data", classes=None, scale=None, source=None):
+    def __init__(
+        self, x_train, y_train, x_test=None, y_test=None, name="data", classes=None, scale=None, augment=(), source=None
+    ):
         if (x_test is None) != (y_test is None):
             missing = "x_test" if x_test is None else "y_test"
             raise ValueError(f"{missing} is None, but its partner is given: pass both x_test and y_test, or neither")
         self.name, self.source = name, source
         self.classes = tuple(map(str, range(classes))) if isinstance(classes, int) else classes and tuple(classes)
-        self.train = self._checked(Samples(x_train, y_train, scale, "_train"))
+        self.train = self._checked(Samples(x_train, y_train, scale, "_train", tuple(augment)))
         self.test = None if x_test is None else self._checked(Samples(x_test, y_test, scale, "_test"))
         self._check_parts()
 
@@ -87,7 +91,19 @@ class Dataset:
             raise ValueError(
                 f"y{part.part} is None: a data set needs targets; to predict, pass the inputs alone to model.predict"
             )
-        return part._with(part.x, labels(part.y, len(self.classes), f"y{part.part}")) if self.classes else part
+        return part.replaced(y=labels(part.y, len(self.classes), f"y{part.part}")) if self.classes else part
+
+    def read_only(self):
+        """This data set, its arrays protected: for sets that all callers share, and that pickle as a call."""
+        for _, part in self._parts():
+            part.x.flags.writeable = part.y.flags.writeable = False
+        return self
+
+    def augmented(self, *changes):
+        """The same data set, its training images changed anew in each step: ``mnist5k().augmented(Shift(2))``."""
+        other = _restored({**vars(self), "train": self.train.replaced(augment=changes)})
+        other.source = self.source and (_augmented, (self.source, changes))
+        return other
 
     def _check_parts(self):
         if self.test is None:
@@ -108,6 +124,11 @@ def _restored(values):
     data = object.__new__(Dataset)
     vars(data).update(values)
     return data
+
+
+def _augmented(source, changes):
+    function, arguments = source
+    return function(*arguments).augmented(*changes)
 
 
 def _told(part):

@@ -33,7 +33,4 @@ def mnist5k():
       test   1,000 samples, 100 a class
     """
     with np.load(files(__package__) / "mnist5k.npz", allow_pickle=False) as arrays:
-        data = Dataset(**arrays, name="mnist5k", classes=10, source=(mnist5k, ()))
-    for array in (data.x_train, data.y_train, data.x_test, data.y_test):
-        array.flags.writeable = False
-    return data
+        return Dataset(**arrays, name="mnist5k", classes=10, source=(mnist5k, ())).read_only()

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..kernels.aligned import aligned
 from ..kernels.gather import gather
+from .augment import Draw
 from .inputs import inputs
 from .labels import labels, targets
 
@@ -24,6 +25,8 @@ class Samples:
         Inputs are multiplied by it while a mini-batch is gathered; 1/255 for uint8, else 1, when not given.
     part : str
         Appended to x and y in messages: "_train" gives x_train.
+    augment : sequence of functions
+        Applied to the inputs of a mini-batch that is gathered with a key, that is, in training; see `dtnn.data.augment`.
 
     Raises
     ------
@@ -44,6 +47,7 @@ class Samples:
     y: np.ndarray | None = None
     scale: float | None = None
     part: str = ""
+    augment: tuple = ()
 
     def __post_init__(self):
         set_ = object.__setattr__  # the usual way to fill a frozen dataclass
@@ -67,8 +71,9 @@ class Samples:
         return len(self.x)
 
     def __getitem__(self, rows):
-        """The samples of a slice or an array of indices."""
-        return self._with(self.x[rows], None if self.y is None else self.y[rows])
+        """The samples of a slice, an index or an array of indices."""
+        rows = [rows] if np.isscalar(rows) else rows
+        return self.replaced(x=np.ascontiguousarray(self.x[rows]), y=None if self.y is None else self.y[rows])
 
     def __repr__(self):
         return f"Samples({len(self)} x {self.input_shape} {self.x.dtype}, {self._told()})"
@@ -93,17 +98,20 @@ class Samples:
         check_inputs(self.x, input_shape, tokens, f"x{self.part}")
         if classes is None or self.y is None or self._is_sequence_of_labels():
             return self
-        return self._with(self.x, labels(self.y, classes, f"y{self.part}"))
+        return self.replaced(y=labels(self.y, classes, f"y{self.part}"))
 
-    def gather(self, indices, out=None, dtype=np.float32):
+    def gather(self, indices, out=None, dtype=np.float32, key=None):
         """One mini-batch, batch last: inputs (C, H, W, n), (D, n) or (T, n), and targets (n,) or (K, n).
 
         Inputs are turned, scaled and converted in one pass over memory, into `out` where given (a buffer of `Pass.empty`).
+        With a `key`, such as (seed, step), they are augmented.
         """
-        return self.gather_inputs(indices, out, dtype), self.gather_targets(indices, dtype)
+        return self.gather_inputs(indices, out, dtype, key), self.gather_targets(indices, dtype)
 
-    def gather_inputs(self, indices, out=None, dtype=np.float32):
+    def gather_inputs(self, indices, out=None, dtype=np.float32, key=None):
         """The inputs of a mini-batch, batch last: (C, H, W, n), (D, n) or (T, n)."""
+        if self.augment and key is not None:
+            return Samples._of(self._augmented(indices, key), scale=self.scale).gather_inputs(np.arange(len(indices)), out, dtype)
         if self.tokens:
             return _turned(self.x[indices], out)
         if out is None:
@@ -123,12 +131,27 @@ class Samples:
         rows = self.y[indices]
         return _turned(rows if rows.dtype.kind == "i" else rows.astype(dtype, copy=False))
 
-    def _with(self, x, y):
-        """Samples of arrays that are known to be right: not checked again, which would read them all."""
-        other = object.__new__(Samples)
-        for name, value in {"x": x, "y": y, "scale": self.scale, "part": self.part}.items():
-            object.__setattr__(other, name, value)
-        return other
+    def replaced(self, **changes):
+        """The same but for `changes`, which are known to be right: not checked again, which would read all arrays."""
+        return Samples._of(**{**vars(self), **changes})
+
+    @staticmethod
+    def _of(x, y=None, scale=1.0, part="", augment=()):
+        some = object.__new__(Samples)
+        vars(some).update(x=x, y=y, scale=scale, part=part, augment=augment)
+        return some
+
+    def _augmented(self, indices, key):
+        images, draw = self.x[indices], Draw(key, indices)
+        for change in self.augment:
+            changed = np.asarray(change(images, draw))
+            if changed.shape != images.shape:
+                raise ValueError(
+                    f"augment: {change!r} made an array of shape {changed.shape} from one of {images.shape}; "
+                    "it must return images of the same shape"
+                )
+            images = np.ascontiguousarray(changed, self.x.dtype)
+        return images
 
     def _is_sequence_of_labels(self):
         return self.tokens and self.y.shape == self.x.shape

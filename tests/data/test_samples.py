@@ -200,3 +200,11 @@ def test_pickles_whole():
 
 def test_labels_of_one_class_count():
     assert labels([0, 0], 1).tolist() == [0, 0]
+
+
+def test_a_part_of_samples_is_contiguous_and_keeps_the_batch_axis():
+    some = Samples(IMAGES, LABELS)
+    assert some[::2].x.flags.c_contiguous
+    assert some[::2].y.tolist() == [2, 0, 1]
+    assert some[3].x.shape == (1, 5, 4, 3)
+    assert some[np.array([True, False, False, False, False, True])].y.tolist() == [2, 0]
