@@ -91,6 +91,11 @@ class Cluster:
                 self._finalizer()
                 self._crew = None
 
+    @property
+    def client(self):
+        """The ipyparallel Client of these engines (for ``%px`` and the like); None for threads and when stopped."""
+        return getattr(self._crew, "client", None)
+
     def restart(self):
         """Stop what is left of the ranks and start new ones."""
         self.stop()

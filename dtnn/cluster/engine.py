@@ -17,6 +17,7 @@ import threading
 from importlib import metadata
 
 from .. import machine
+from . import watchdog
 from .parcel import pack, unpack
 from .publisher import Printer, Publisher
 from .rank import Commands, Outcome, perform
@@ -46,6 +47,7 @@ def hello():
         "cores": machine.cores(),
         "threads": int(os.environ.get("NUMBA_NUM_THREADS", "0")) or machine.cores(),
         "versions": versions(),
+        "shared": sorted(watchdog.shared_memory()),
     }
 
 

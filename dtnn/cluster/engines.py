@@ -5,7 +5,6 @@ import contextlib
 import itertools
 import os
 import pickle
-import shutil
 import signal
 import sys
 import time
@@ -73,6 +72,9 @@ class Engines:
         answers = {ident: self.client[ident].apply_async(engine.hello) for ident in self.client.ids}
         hellos = {ident: answer.get(self.timeout) for ident, answer in answers.items()}
         checks.one_world(list(hellos.values()), self.size)
+        if self.folder is not None:
+            with open(os.path.join(self.folder, watchdog.SHARED), "w") as file:
+                file.write("\n".join({path for hello in hellos.values() for path in hello["shared"]}))
         by_rank = sorted(hellos, key=lambda ident: hellos[ident]["rank"])
         self.ids, self.hellos = by_rank, [hellos[ident] for ident in by_rank]
         checks.versions(self.hellos)
@@ -91,12 +93,8 @@ class Engines:
             with contextlib.suppress(Exception):
                 self.client.close(linger=0)
         if self.folder is not None:
-            launcher = self.cluster.engine_set if self.cluster is not None else None
-            if launcher is not None and launcher.process is not None:
-                _end_first(launcher.process)
-            watchdog.sweep(self.mark)
+            watchdog.clean_up(self.mark, self.folder)
             self._dismiss_watchdog()
-            shutil.rmtree(self.folder, ignore_errors=True)
         self.client = self.cluster = self.folder = None
 
     def _dismiss_watchdog(self):
@@ -280,10 +278,3 @@ class Flight:
         while self.read[rank] < batches and time.monotonic() < until:
             time.sleep(0.005)
             self._read(rank)
-
-
-def _end_first(process):
-    """Engines before the controller, or each waits for the other."""
-    with contextlib.suppress(Exception):
-        process.terminate()
-        process.wait(0.5)

@@ -90,7 +90,11 @@ def ipyparallel_cluster(size, folder, engine_environment):
     config.MPIEngineSetLauncher.mpi_args = ["-iface", "lo"] if is_mpich(launcher) and sys.platform == "linux" else []
     config.MPIEngineSetLauncher.engine_args = ["--log-level=WARN"]
     config.Cluster.delay = 0.0
-    config.Cluster.controller_args = [f"--HeartMonitor.period={HEARTBEAT}", f"--HeartMonitor.max_heartmonitor_misses={MISSES}"]
+    config.Cluster.controller_args = [
+        f"--HeartMonitor.period={HEARTBEAT}",
+        f"--HeartMonitor.max_heartmonitor_misses={MISSES}",
+        "--usethreads",  # one process more instead of eight: half a second and 30 MB less, and fast enough for records
+    ]
     return ipyparallel.Cluster(
         n=size,
         engines="mpi",

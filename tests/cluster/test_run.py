@@ -194,7 +194,7 @@ def test_interrupt_ends_a_job_that_never_would(cluster):  # case 2
     assert time.monotonic() - asked < 3
     assert run.state == "interrupted"
     assert run.records.of(Step)
-    with pytest.raises(RunInterrupted, match="records; they are in run.records"):
+    with pytest.raises(RunInterrupted, match=r"records; they are in run\.records"):
         run.result()
     asked = time.monotonic()
     assert cluster.run(lambda comm: comm.Allreduce(1)).result(SECONDS) == 2
