@@ -71,26 +71,28 @@ def test_other_seeds_or_batches_give_other_weights():
         assert distance(other, alone, start) > 1e-3
 
 
+def used_in_two_epochs(comm):
+    """Which samples this rank used for its steps, and how many steps it made."""
+    used, steps = [], 0
+
+    class Noting(Samples):
+        def gather(self, indices, *args, **kwargs):
+            used.extend(indices.tolist())
+            return super().gather(indices, *args, **kwargs)
+
+    rows = digits()
+    for record in train(comm, network(), Noting(rows.x, rows.y), batch_size=12, epochs=2):
+        if isinstance(record, Note):
+            used.clear()  # what was only used to prepare
+        steps += isinstance(record, Step)
+    return used, steps
+
+
 @pytest.mark.parametrize("ranks", [2, 3, 4])
 def test_every_sample_is_used_once_an_epoch(ranks):
     """Cases 32, 34, 37: shares are disjoint and complete, orders differ from epoch to epoch, all ranks make the same steps."""
 
-    def job(comm):
-        used, steps = [], 0
-
-        class Noting(Samples):
-            def gather(self, indices, *args, **kwargs):
-                used.extend(indices.tolist())
-                return super().gather(indices, *args, **kwargs)
-
-        rows = digits()
-        for record in train(comm, network(), Noting(rows.x, rows.y), batch_size=12, epochs=2):
-            if isinstance(record, Note):
-                used.clear()  # what was only used to prepare
-            steps += isinstance(record, Step)
-        return used, steps
-
-    results = run_threads(job, ranks)
+    results = run_threads(used_in_two_epochs, ranks)
     assert {steps for _, steps in results} == {10}
     used = [index for indices, _ in results for index in indices]
     assert sorted(used) == sorted(list(range(ROWS)) * 2)
@@ -107,5 +109,7 @@ def test_the_ledger_adds_up(ranks):
             assert 0 < parts <= record.seconds
             assert record.wait >= 0
             assert record.transfer >= 0
-    samples = sum(r.samples for _, kept, _ in run_threads(partial(trained, epochs=2), ranks) for r in kept if isinstance(r, Ledger))
+    samples = sum(
+        r.samples for _, kept, _ in run_threads(partial(trained, epochs=2), ranks) for r in kept if isinstance(r, Ledger)
+    )
     assert samples == 2 * ROWS
