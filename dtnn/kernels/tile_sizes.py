@@ -27,6 +27,7 @@ def choose_tile(rows, columns, gradient=False):
     >>> R <= 16
     True
     """
+    rows, columns = max(1, rows), max(1, columns)
     R, V = np.mgrid[1 : min(rows, 5 if gradient else 8) + 1, 1 : min(columns, 16) + 1].reshape(2, -1)
     if registers() == 32:
         fits = (R + 1) * (V + 1) <= 32

@@ -5,7 +5,7 @@ import numpy as np
 from ..kernels import conv_direct, conv_plain
 from ..kernels.activations import sum_delta
 from ..kernels.conv_plan import Window
-from .init import he_uniform
+from .init import initialiser
 from .layer import Layer, Parameter, keeps_weights
 from .numbers import pair, whole
 from .passes import Pass, checked
@@ -27,8 +27,8 @@ class Conv2d(Layer):
     padding : int, (int, int) or "same"
         (PH, PW), on both sides; "same": y is as large as x (only with stride 1; an odd rest goes below and to the right).
     bias : bool
-    init : function (rng, shape) -> array
-        First values of W; the bias starts at zero.
+    init : str or function (rng, shape) -> array
+        First values of W, such as "he_uniform", see `dtnn.nn.init`; the bias starts at zero.
 
     Raises
     ------
@@ -49,12 +49,13 @@ class Conv2d(Layer):
     (6, 28, 28, 3)
     """
 
-    def __init__(self, channels, kernel_size, stride=1, padding=0, bias=True, init=he_uniform):
+    def __init__(self, channels, kernel_size, stride=1, padding=0, bias=True, init="he_uniform"):
         self.channels = whole(channels, "channels", "Conv2d")
         self.kernel_size, self.stride, self.padding = kernel_size, stride, padding
         self._size, self._stride = pair(kernel_size, "kernel_size", "Conv2d"), pair(stride, "stride", "Conv2d")
         self._margins = margins(padding, self._size, self._stride)
         self.weight, self.bias, self.init = None, bias, init
+        initialiser(init, "Conv2d")
 
     def build(self, shape, rng):
         """(C, H, W) -> (M, HO, WO)"""
@@ -65,7 +66,7 @@ class Conv2d(Layer):
         weight = (self.channels, shape[0], *self._size)
         height_and_width = self._output(shape)
         if not keeps_weights(self, weight):
-            self.weight = Parameter(self.init(rng, weight))
+            self.weight = Parameter(initialiser(self.init, type(self).__name__)(rng, weight))
             self.bias = Parameter(np.zeros(self.channels), decay=False) if self.bias else None
         return (self.channels, *height_and_width)
 
@@ -83,7 +84,7 @@ class Conv2d(Layer):
     def forward(self, x, step=None, relu=False):
         """y, backward; with `relu` y = max(0, W * x + b)."""
         step = step or Pass()
-        weight, bias = self.weight, self.bias
+        weight, bias, first = self.weight, self.bias, step.is_input(x)
         x = checked(x, (weight.value.shape[1], *x.shape[1:3]), self, step, weight.value.dtype)
         y = step.empty((self.channels, *self._output(x.shape[:3]), x.shape[3]), x.dtype)
         window = Window(self._stride, (self._margins[0][0], self._margins[1][0]))
@@ -92,7 +93,7 @@ class Conv2d(Layer):
 
         def backward(dy, into=None):
             dy = checked(dy, y.shape[:-1], self, step, x.dtype)
-            first, masked, dbias = step.is_input(x), y if relu else None, bias.grad if bias and bias.learns else None
+            masked, dbias = y if relu else None, bias.grad if bias and bias.learns else None
             if weight.learns:
                 algorithm.filter_gradient(x, dy, masked, weight.grad, dbias, window, back=not first)
             else:

@@ -1,5 +1,6 @@
 """First values of weights: functions (rng, shape) -> float64 array, with the right fans for (out, in) and (out, in, kh, kw)."""
 
+import difflib
 import math
 
 import numpy as np
@@ -42,6 +43,28 @@ def glorot_uniform(rng, shape):
     """U(-a, a), a = sqrt(6 / (fan_in + fan_out)): the same variance."""
     limit = np.sqrt(6 / sum(fans(shape)))
     return rng.uniform(-limit, limit, shape)
+
+
+def initialiser(init, layer):
+    """The function for a name, or the function itself.
+
+    Raises
+    ------
+    ValueError
+        If no initialiser has that name; names the nearest one.
+
+    Examples
+    --------
+    >>> initialiser("he_normal", "Linear") is he_normal
+    True
+    """
+    if callable(init):
+        return init
+    names = ("he_normal", "he_uniform", "glorot_normal", "glorot_uniform", "zeros", "ones")
+    if init not in names:
+        near = difflib.get_close_matches(str(init), names, 1) or names
+        raise ValueError(f"{layer}: there is no initialiser {init!r}; did you mean {' or '.join(map(repr, near))}?")
+    return globals()[init]
 
 
 def zeros(rng, shape):

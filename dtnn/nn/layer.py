@@ -163,7 +163,7 @@ def keeps_weights(layer, shape):
 
 
 def constructor_value(layer, name, default):
-    """What was given for an argument; `bias=True` has become a Parameter, functions show by their names."""
+    """What was given for an argument; `bias=True` has become a Parameter."""
     held = getattr(layer, name, default)
     if isinstance(default, bool) and not isinstance(held, bool):
         return held is not None
@@ -171,8 +171,9 @@ def constructor_value(layer, name, default):
 
 
 def shown(value):
-    """repr, but for functions the name."""
-    return value.__name__ if inspect.isfunction(value) else repr(value)
+    """repr, but for a function of `dtnn.nn.init` its name."""
+    own = inspect.isfunction(value) and value.__module__ == f"{__package__}.init"
+    return repr(value.__name__ if own else value)
 
 
 def describe(layer):

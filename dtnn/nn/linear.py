@@ -4,7 +4,7 @@ import numpy as np
 
 from ..kernels import dense
 from ..kernels.activations import sum_delta
-from .init import he_uniform
+from .init import initialiser
 from .layer import Layer, Parameter, keeps_weights
 from .numbers import whole
 from .passes import Pass, checked
@@ -18,8 +18,8 @@ class Linear(Layer):
     features : int
         M, the number of outputs; D is found when the layer is built.
     bias : bool
-    init : function (rng, shape) -> array
-        First values of W; the bias starts at zero.
+    init : str or function (rng, shape) -> array
+        First values of W, such as "he_uniform", see `dtnn.nn.init`; the bias starts at zero.
 
     Notes
     -----
@@ -34,9 +34,10 @@ class Linear(Layer):
     (10, 5)
     """
 
-    def __init__(self, features, bias=True, init=he_uniform):
+    def __init__(self, features, bias=True, init="he_uniform"):
         self.features = whole(features, "features", "Linear")
         self.weight, self.bias, self.init = None, bias, init
+        initialiser(init, "Linear")
 
     def build(self, shape, rng):
         """(D,) -> (M,)"""
@@ -44,14 +45,14 @@ class Linear(Layer):
             raise ValueError(f"{self!r} takes samples of shape (D,), but gets {tuple(shape)}; put Flatten() before it")
         weight = (self.features, shape[0])
         if not keeps_weights(self, weight):
-            self.weight = Parameter(self.init(rng, weight))
+            self.weight = Parameter(initialiser(self.init, type(self).__name__)(rng, weight))
             self.bias = Parameter(np.zeros(self.features), decay=False) if self.bias else None
         return (self.features,)
 
     def forward(self, x, step=None, relu=False):
         """y, backward; with `relu` y = max(0, W x + b)."""
         step = step or Pass()
-        weight, bias = self.weight, self.bias
+        weight, bias, first = self.weight, self.bias, step.is_input(x)
         x = checked(x, weight.value.shape[1:], self, step, weight.value.dtype, slack=True)
         y = step.empty((self.features, x.shape[-1]), x.dtype)
         dense.forward(x, weight.value, bias.value if bias else None, y, relu)
@@ -61,7 +62,7 @@ class Linear(Layer):
             sum_delta(dy, y if relu else None, bias.grad if bias and bias.learns else None)
             if weight.learns:
                 dense.weight_gradient(x, dy, weight.grad)
-            if step.is_input(x):
+            if first:
                 return None
             dx = step.empty(x.shape, x.dtype) if into is None else into
             dense.data_gradient(dy, weight.value, dx, adds=into is not None)

@@ -27,6 +27,8 @@ class Sequential(Layer):
     layers : list of Layer
     shapes : list of tuple
         Shape of one sample behind each layer, once built.
+    output_shape : tuple
+        Shape of one sample behind the last.
 
     Examples
     --------
@@ -43,7 +45,7 @@ class Sequential(Layer):
             if not isinstance(layer, Layer):
                 hint = f"write {layer.__name__}(...)" if isinstance(layer, type) else "derive its class from dtnn.nn.Layer"
                 raise TypeError(f"Sequential takes layers, but got {layer!r}; {hint}")
-        self.layers, self.shapes = list(layers), []
+        self.layers, self.shapes, self.output_shape = list(layers), [], None
         self._plan = fused(self.layers)
 
     def build(self, shape, rng):
@@ -56,6 +58,7 @@ class Sequential(Layer):
             except (ValueError, TypeError) as error:
                 raise type(error)(f"layer {number} ({names[id(layer)]}, {layer!r}): {error}") from error
             self.shapes.append(shape)
+        self.output_shape = shape
         return shape
 
     def forward(self, x, step=None):
@@ -122,7 +125,7 @@ def run(layer, x, step, options):
     if built_in(layer):
         return layer.forward(x, step, **options)
     if not step.training and type(layer).__call__ is not Layer.__call__:
-        return step.copy(layer(step.copy(x))), None
+        return step.copy(layer(step.copy(x)), x.dtype if x.dtype == np.float64 else np.float32), None
     result = call_forward(layer, step.copy(x), step)
     if not isinstance(result, tuple) or len(result) != 2 or not callable(result[1]):
         raise TypeError(

@@ -16,25 +16,6 @@ class Row(NamedTuple):
     bytes: int
 
 
-class Summary(tuple):
-    """Rows that print as a table."""
-
-    __slots__ = ()
-
-    @property
-    def parameters(self):
-        """Number of parameters of the network."""
-        return sum(row.parameters for row in self)
-
-    def __repr__(self):
-        head = ("name", "layer", "output", "parameters", "gradient bytes")
-        cells = [head, *((r.name, r.layer, str(r.shape), f"{r.parameters:,}", f"{r.bytes:,}") for r in self)]
-        cells.append(("total", "", "", f"{self.parameters:,}", f"{sum(r.bytes for r in self):,}"))
-        widths = [max(len(row[k]) for row in cells) for k in range(5)]
-        lines = ["  ".join(c.rjust(w) if k > 2 else c.ljust(w) for k, (c, w) in enumerate(zip(row, widths))) for row in cells]
-        return "\n".join(line.rstrip() for line in (lines[0], "-" * len(lines[0]), *lines[1:-1], "-" * len(lines[0]), lines[-1]))
-
-
 class Summary(list):
     """The rows of a network, which print as a table, in a notebook too."""
 
@@ -45,6 +26,11 @@ class Summary(list):
         total = sum(row.parameters for row in self), sum(row.bytes for row in self)
         rows = [(row.name, row.layer, str(row.shape), f"{row.parameters:,}", f"{row.bytes:,}") for row in self]
         return [self.heads, *rows, ("", "", "in all", f"{total[0]:,}", f"{total[1]:,}")]
+
+    @property
+    def parameters(self):
+        """Number of parameters of the network."""
+        return sum(row.parameters for row in self)
 
     def __str__(self):
         cells = [[_short(text) for text in row] for row in self.cells()]
@@ -65,8 +51,13 @@ class Summary(list):
         return f"<table><tr>{''.join(f'<th>{name}</th>' for name in head)}</tr>{body}</table>"
 
 
+def _short(text, most=48):
+    """A long constructor call is cut, so that the table stays one."""
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
 def summary(net):
-    """One Row for each layer of a built Sequential, as a tuple that prints as a table.
+    """One Row for each layer of a built Sequential, in a list that prints as a table.
 
     A layer used twice is listed twice; its parameters count where it stands first.
 
@@ -77,12 +68,12 @@ def summary(net):
     >>> net = Sequential(Flatten(), Linear(10))
     >>> _ = net.build((1, 28, 28), np.random.default_rng(0))
     >>> summary(net)
-    name       layer       output  parameters  gradient bytes
-    ---------------------------------------------------------
-    flatten_1  Flatten()   (784,)           0               0
-    linear_1   Linear(10)  (10,)        7,850          31,400
-    ---------------------------------------------------------
-    total                               7,850          31,400
+    name       layer       output shape  parameters  gradient bytes
+    ---------------------------------------------------------------
+    flatten_1  Flatten()   (784,)                 0               0
+    linear_1   Linear(10)  (10,)              7,850          31,400
+    ---------------------------------------------------------------
+                           in all             7,850          31,400
     """
     names = {id(layer): name for name, layer, _ in named_layers(net)}
     rows, seen = [], set()

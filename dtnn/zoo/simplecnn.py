@@ -5,7 +5,7 @@ from ..nn import Conv2d, Dropout, Flatten, Linear, MaxPool2d, ReLU
 
 
 def simplecnn(input_shape=(28, 28, 1), classes=10, seed=0):
-    """Two 3 x 3 convolutions of 4 filters, pooling, a dense layer of 128 with dropout: 101,978 parameters for 28 x 28 images.
+    """Two 3 x 3 convolutions of 4 filters, pooling, a dense layer of 128 with dropout: 101,958 parameters for 28 x 28 images.
 
     Parameters
     ----------

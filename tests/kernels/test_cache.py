@@ -1,0 +1,120 @@
+"""The disk cache: never stale, safe when many start cold, silent but for one note where nothing can be written."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dtnn.kernels import cache
+
+PACKAGE = Path(cache.__file__).parents[1]
+TURN = """
+import numpy as np
+from dtnn.kernels.cache import compiling
+from dtnn.kernels.turn_tile import turn
+names = []
+with compiling(lambda name, number: names.append((name, number))):
+    x, y = np.arange(6, dtype=np.float32), np.zeros(6, np.float32)
+    turn(x, 2, 3, y)
+print(names, y.tolist())
+"""
+RELU = """
+import numpy as np
+from dtnn.kernels.activations import relu
+from dtnn.kernels.cache import compiling
+names = []
+with compiling(lambda name, number: names.append((name, number))):
+    x, y = np.arange(-1, 2, dtype=np.float32), np.zeros(3, np.float32)
+    relu(x, y)
+print(names, y.tolist())
+"""
+COMPILED, LOADED = "[('activations.relu_pass', 1)] [0.0, 0.0, 1.0]", "[] [0.0, 0.0, 1.0]"
+
+
+def python(code, folder, path=PACKAGE.parent, **more):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("DTNN", "NUMBA", "XDG"))}
+    environment |= {"PYTHONPATH": str(path), "DTNN_CACHE_DIR": str(folder), **more}
+    return subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, cwd=path
+    )
+
+
+def finish(process):
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    return out.strip(), err
+
+
+def test_compiled_once_on_a_machine(tmp_path):
+    assert finish(python(RELU, tmp_path))[0] == COMPILED
+    assert finish(python(RELU, tmp_path))[0] == LOADED
+
+
+def test_an_edited_intrinsic_is_seen(tmp_path):
+    copy = tmp_path / "dtnn"
+    copy.mkdir()
+    (copy / "__init__.py").write_text("")
+    shutil.copytree(PACKAGE / "kernels", copy / "kernels", ignore=shutil.ignore_patterns("__pycache__"))
+    before, _ = finish(python(TURN, tmp_path / "cache", tmp_path))
+    llvm = copy / "kernels" / "llvm.py"  # turn_tile.py, whose code is cached, stays as it is
+    text = llvm.read_text()
+    assert "def shuffle(builder, x, y, lanes):" in text
+    llvm.write_text(text.replace("def shuffle(builder, x, y, lanes):", "def shuffle(builder, y, x, lanes):"))
+    after, _ = finish(python(TURN, tmp_path / "cache", tmp_path))
+    assert before.startswith("[('turn_tile.turn', 1)] [0.0, 3.0,")
+    assert after.startswith("[('turn_tile.turn', 1)]")
+    assert after != before
+
+
+def test_many_processes_cold_at_once(tmp_path):
+    for round_ in range(2):  # case 79
+        running = [python(RELU, tmp_path / str(round_)) for _ in range(5)]
+        assert {finish(p)[0] for p in running} <= {COMPILED, LOADED}
+    assert not [p for p in tmp_path.rglob("*") if p.name.startswith(".")]  # no half-written files stay
+
+
+@pytest.mark.parametrize("damage", [b"", b"not a kernel", None])
+def test_a_damaged_file_is_compiled_again(tmp_path, damage):
+    finish(python(RELU, tmp_path))
+    (file,) = tmp_path.rglob("activations.relu_pass*")
+    file.write_bytes(file.read_bytes()[:-7] if damage is None else damage)
+    assert finish(python(RELU, tmp_path))[0] == COMPILED
+    assert finish(python(RELU, tmp_path))[0] == LOADED
+
+
+def test_nothing_writable_is_one_note(tmp_path):
+    blocked = tmp_path / "file"
+    blocked.write_text("")  # case 80: no folder can be made below a file, not even by root
+    out, err = finish(python(RELU, blocked / "cache"))
+    assert out == COMPILED
+    assert err.count("RuntimeWarning") == 1
+    assert "set DTNN_CACHE_DIR to a folder that can be written" in err
+
+
+def test_the_users_numba_cache_is_left_alone(tmp_path):
+    finish(python(RELU, tmp_path / "own", NUMBA_CACHE_DIR=str(tmp_path / "users")))
+    assert not (tmp_path / "users").exists()
+    assert list((tmp_path / "own").rglob("*.kernel"))
+
+
+def test_folder_follows_xdg(monkeypatch):
+    monkeypatch.delenv("DTNN_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", "/somewhere")
+    assert cache.base() == Path("/somewhere/dtnn")
+    monkeypatch.setenv("DTNN_CACHE_DIR", "/elsewhere")
+    assert cache.base() == Path("/elsewhere")
+
+
+def test_kernels_over_numbers_only_share_a_name_safely():
+    def make(n):
+        @cache.kernel
+        def scaled(x):
+            return x * n
+
+        return scaled
+
+    assert [make(n)(np.float64(1)) for n in (2, 3, 2)] == [2, 3, 2]

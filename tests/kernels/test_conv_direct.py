@@ -1,0 +1,95 @@
+"""The register tiles against the six loops: every remainder of a tile, strides, paddings, dilations, batches."""
+
+import numpy as np
+import pytest
+
+from dtnn.kernels import conv_direct, conv_plain
+from dtnn.kernels.aligned import aligned
+from dtnn.kernels.conv_plan import Window
+from dtnn.kernels.scratch import thread
+
+BATCHES = [1, 2, 5, 7, 15, 16, 17, 31, 33, 48, 50, 64, 70, 80]
+
+
+def difference(a, b):
+    return np.abs(a - b).max(initial=0) / max(1e-2, np.abs(b).max(initial=0))
+
+
+def random(rng, *shape):
+    out = aligned(tuple(int(n) for n in shape))
+    out[...] = rng.standard_normal(shape)
+    return out
+
+
+def spoil():
+    """Nothing may depend on what scratch held before."""
+    for name, array in thread.arrays.items():
+        if name != "zeros":
+            array[...] = np.nan
+
+
+def check(rng, C, H, W, N, M, kernel, window, relu):
+    size = [(n + 2 * p - (k - 1) * d - 1) // s + 1 for n, k, s, p, d in zip((H, W), kernel, *window)]
+    x, w, b = random(rng, C, H, W, N), random(rng, M, C, *kernel), random(rng, M)
+    x8, w8, b8 = (a.astype(float) for a in (x, w, b))
+    spoil()
+    y = np.full((M, *size, N), np.nan, np.float32)
+    conv_direct.forward(x, w, b, y, window, relu)
+    y8 = np.zeros(y.shape)
+    conv_plain.forward(x8, w8, b8, y8, window, relu)
+    assert difference(y, y8) < 1e-5
+    dy, dw, db = random(rng, M, *size, N), random(rng, *w.shape), random(rng, M)
+    dy8, dw8, db8 = (a.astype(float) for a in (dy, dw, db))
+    masked = (y, y.astype(float)) if relu else (None, None)
+    conv_direct.filter_gradient(x, dy, masked[0], dw, db, window)
+    conv_plain.filter_gradient(x8, dy8, masked[1], dw8, db8, window)
+    assert difference(dw, dw8) < 1e-4
+    assert difference(db, db8) < 1e-4
+    np.testing.assert_array_equal(dy, dy8)  # masked, and nothing else
+    for adds in (False, True):
+        dx = random(rng, C, H, W, N) if adds else np.full((C, H, W, N), np.nan, np.float32)
+        dx8 = dx.astype(float)
+        conv_direct.data_gradient(dy, w, dx, window, adds)
+        conv_plain.data_gradient(dy8, w8, dx8, window, adds)
+        assert difference(dx, dx8) < 1e-5
+
+
+def draw(rng):
+    C, M = rng.integers(1, 20, 2)
+    kernel = tuple(rng.integers(1, 6, 2))
+    window = Window(*(tuple(int(n) for n in rng.integers(*limits, 2)) for limits in ((1, 4), (0, 4), (1, 3))))
+    reach = [(k - 1) * d + 1 - 2 * p for k, d, p in zip(kernel, window.dilation, window.padding)]
+    H, W = (int(max(1, r) + rng.integers(0, 14)) for r in reach)
+    return C, H, W, int(rng.choice(BATCHES)), M, kernel, window, bool(rng.integers(2))
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_random_shapes(seed):
+    rng = np.random.default_rng(seed)
+    check(rng, *draw(rng))
+
+
+@pytest.mark.parametrize("count", range(1, 34))
+def test_every_batch_size(count):
+    check(np.random.default_rng(count), 3, 6, 7, count, 5, (3, 3), Window(padding=(1, 1)), count % 2 == 0)
+
+
+def test_strips_of_a_large_image():
+    check(np.random.default_rng(0), 16, 40, 37, 64, 8, (3, 3), Window(padding=(1, 1)), True)
+
+
+def test_rows_of_a_tile_that_see_no_pixel():
+    check(np.random.default_rng(0), 4, 12, 4, 70, 9, (1, 3), Window((3, 2), (2, 0)), False)
+
+
+def test_empty_batch():
+    check(np.random.default_rng(0), 3, 6, 7, 0, 5, (3, 3), Window(), True)
+
+
+def test_nan_reaches_the_output_and_relu_keeps_it():
+    x, w = np.zeros((2, 5, 5, 3), np.float32), np.ones((4, 2, 3, 3), np.float32)
+    x[1, 2, 2, 1] = np.nan
+    y = np.zeros((4, 3, 3, 3), np.float32)
+    conv_direct.forward(x, w, None, y, Window(), relu=True)
+    assert np.isnan(y[..., 1]).all()
+    assert not np.isnan(y[..., [0, 2]]).any()

@@ -1,0 +1,119 @@
+"""Conv2d: the numbers of known mistakes, gradients, agreement of the fast and the plain path, errors."""
+
+import numpy as np
+import pytest
+
+from dtnn.nn import Conv2d
+from tests.nn.checks import agree, build, check_gradients
+
+
+def ones(size, kernel, dtype, channels=1, **options):
+    layer, out = build(Conv2d(channels, kernel, bias=False, **options), (1, *size), dtype)
+    layer.weight.value[...] = 1
+    return layer, out
+
+
+def run(layer, x, dy=None):
+    y, backward = layer.forward(x)
+    return y, backward(np.ones_like(y) if dy is None else dy)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_floor_remainder(dtype):  # case 49
+    layer, _ = ones((6, 6), 3, dtype, stride=2)
+    y, dx = run(layer, np.ones((1, 6, 6, 1), dtype))
+    assert y.ravel().tolist() == [9, 9, 9, 9]
+    rows = [1, 1, 2, 1, 1, 0]
+    expected = [rows, rows, [2 * v for v in rows], rows, rows, [0] * 6]
+    np.testing.assert_array_equal(dx[0, :, :, 0], expected)
+    np.testing.assert_array_equal(layer.weight.grad, np.full((1, 1, 3, 3), 4))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_gradient_has_the_shape_of_the_input(dtype):  # case 51
+    layer, _ = ones((32, 32), 5, dtype, stride=2)
+    y, dx = run(layer, np.ones((1, 32, 32, 1), dtype))
+    assert y.shape == (1, 14, 14, 1)
+    assert (y == 25).all()
+    assert dx.shape == (1, 32, 32, 1)
+    assert not dx[:, -1].any()
+    assert not dx[:, :, -1].any()
+    assert dx.sum() == 4900
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_height_and_width_are_not_mixed(dtype):  # case 56
+    layer, _ = ones((3, 4), (1, 3), dtype, stride=(2, 1), padding=(0, 2))
+    y = layer(np.arange(12, dtype=dtype).reshape(1, 3, 4, 1))
+    np.testing.assert_array_equal(y[0, :, :, 0], [[0, 1, 3, 6, 5, 3], [8, 17, 27, 30, 21, 11]])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_order_of_the_taps(dtype):  # case 57
+    layer, _ = build(Conv2d(1, 2, bias=False), (2, 3, 3), dtype)
+    layer.weight.value[...] = [[[[1, 1], [1, 1]], [[1, 0], [0, 0]]]]
+    x = np.ones((2, 3, 3, 1), dtype)
+    x[1] = 10
+    assert (layer(x) == 14).all()
+
+
+def test_same_padding_keeps_the_size():
+    for kernel in (1, 2, 3, 4, (5, 2)):
+        layer, out = build(Conv2d(2, kernel, padding="same"), (3, 7, 6))
+        assert out == (2, 7, 6)
+        assert layer(np.ones((3, 7, 6, 2))).shape == (2, 7, 6, 2)
+
+
+GEOMETRIES = [
+    {"kernel_size": 3, "padding": 1},
+    {"kernel_size": (2, 3), "stride": (2, 1)},
+    {"kernel_size": (3, 2), "stride": (1, 3), "padding": (2, 0)},
+    {"kernel_size": (4, 1), "padding": "same"},
+    {"kernel_size": 1, "stride": 2},
+]
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+@pytest.mark.parametrize("options", [{}, {"relu": True}])
+def test_gradients(geometry, options):
+    check_gradients(Conv2d(3, **geometry), (2, 6, 5), 2, **options)
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_float32_agrees(geometry):
+    for count in (1, 17, 64):
+        agree(Conv2d(5, **geometry), (3, 8, 7), count, relu=count == 17)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"kernel_size": 0}, r"Conv2d: kernel_size is 0; it must be at least 1"),
+        ({"kernel_size": 3, "stride": 0}, r"Conv2d: stride is 0; it must be at least 1"),
+        ({"kernel_size": 3, "padding": -1}, r"Conv2d: padding is -1; it must be at least 0"),
+        ({"kernel_size": 3, "padding": "full"}, r"Conv2d: padding is 'full'; it must be an integer, two of them, or 'same'"),
+        ({"kernel_size": 3, "padding": "same", "stride": 2}, r"padding='same' goes with stride 1 only, but stride is \(2, 2\)"),
+        ({"kernel_size": (3, 3, 3)}, r"Conv2d: kernel_size is \(3, 3, 3\); it must be one integer, or two"),
+    ],
+)
+def test_wrong_numbers_are_refused_at_once(options, message):  # case 59
+    with pytest.raises(ValueError, match=message):
+        Conv2d(4, **options)
+
+
+def test_misfits_are_refused_when_built():
+    rng = np.random.default_rng(0)
+    with pytest.raises(
+        ValueError,
+        match=r"Conv2d\(4, 5\) has a window of \(5, 5\), but the image is \(4, 9\).*smaller kernel_size or more padding",
+    ):
+        Conv2d(4, 5).build((1, 4, 9), rng)
+    with pytest.raises(
+        ValueError, match=r"takes samples of shape \(C, H, W\), but gets \(10,\); convolutions come before Flatten"
+    ):
+        Conv2d(4, 5).build((10,), rng)
+    layer, _ = build(Conv2d(4, 3), (2, 5, 5))
+    with pytest.raises(ValueError, match=r"samples of shape \(2, 5, 5\).*got \(3, 5, 5, 1\)"):
+        layer(np.ones((3, 5, 5, 1)))
+    with pytest.raises(TypeError, match=r"Conv2d: channels is '4'"):
+        Conv2d("4", 3)

@@ -1,0 +1,91 @@
+"""cross_entropy and accuracy: labels in all forms, numbers that overflow, sums and weights."""
+
+import numpy as np
+import pytest
+
+from dtnn.nn import accuracy, cross_entropy
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_extreme_logits(dtype):  # case 65
+    for logits, label, loss, gradient in (
+        ([1e8, 1e8], 1, 0.693147, [0.5, -0.5]),
+        ([-1000, 1000], 0, 2000, [-1, 1]),
+        ([-1000, 1000], 1, 0, [0, 0]),
+    ):
+        found, d = cross_entropy(np.array(logits, dtype)[:, None], np.array([label]))
+        assert found == pytest.approx(loss, abs=1e-6)
+        np.testing.assert_allclose(d[:, 0], gradient, atol=1e-7)
+        assert d.dtype == dtype
+
+
+def test_gradient_is_that_of_the_sum_over_the_weight():
+    rng = np.random.default_rng(0)
+    z, labels = rng.standard_normal((4, 5)), rng.integers(0, 4, 5)
+    _, d = cross_entropy(z, labels, weight=20)
+    for k, n in ((0, 0), (3, 2), (1, 4)):
+        up, down = z.copy(), z.copy()
+        up[k, n] += 1e-6
+        down[k, n] -= 1e-6
+        assert d[k, n] == pytest.approx((cross_entropy(up, labels)[0] - cross_entropy(down, labels)[0]) / 2e-6 / 20, rel=1e-5)
+
+
+def test_all_forms_of_labels_agree():
+    z = np.random.default_rng(0).standard_normal((3, 4)).astype(np.float32)
+    labels = np.array([0, 2, 1, 2])
+    expected, gradient = cross_entropy(z, labels)
+    for form in (labels[:, None], labels.astype(np.uint8), np.eye(3)[labels], np.eye(3, dtype=np.float32)[labels]):
+        loss, d = cross_entropy(z, form)
+        assert loss == pytest.approx(expected, rel=1e-6)
+        np.testing.assert_allclose(d, gradient, atol=1e-7)
+
+
+def test_a_row_of_zeros_counts_nothing():  # case 68
+    loss, d = cross_entropy(np.array([[3.0, 1], [1, 1]], np.float32), np.array([[0, 0], [0, 1]]))
+    assert loss == pytest.approx(np.log(2), rel=1e-6)
+    assert not d[:, 0].any()
+
+
+def test_soft_targets():
+    z = np.array([[2.0], [0.0]])
+    p = np.exp(z) / np.exp(z).sum()
+    loss, d = cross_entropy(z, np.array([[0.95, 0.05]]))
+    assert loss == pytest.approx(float(-0.95 * np.log(p[0, 0]) - 0.05 * np.log(p[1, 0])))
+    np.testing.assert_allclose(d[:, 0], [p[0, 0] - 0.95, p[1, 0] - 0.05])
+
+
+def test_nan_is_seen():
+    loss, d = cross_entropy(np.array([[np.nan, 0], [0, 0]], np.float32), np.array([0, 1]))
+    assert np.isnan(loss)
+    assert np.isnan(d[:, 0]).all()
+    assert np.isnan(cross_entropy(np.array([[np.inf], [0]], np.float32), np.array([0]))[0])
+
+
+def test_wrong_labels_are_named():
+    z = np.zeros((3, 2), np.float32)
+    with pytest.raises(ValueError, match=r"label 3 of sample 1 is none of the model's 3 outputs; labels must be 0 \.\. 2"):
+        cross_entropy(z, np.array([0, 3]))
+    with pytest.raises(ValueError, match=r"targets have shape \(3,\), but there are 2 samples"):
+        cross_entropy(z, np.array([0, 1, 2]))
+    with pytest.raises(ValueError, match=r"targets have 4 columns, but the model has 3 outputs"):
+        cross_entropy(z, np.zeros((2, 4)))
+    with pytest.raises(ValueError, match=r"type float64; give integer labels .* or use another loss"):
+        cross_entropy(z, np.array([0.5, 1.5]))
+    with pytest.raises(ValueError, match=r"end the model with Linear\(classes\)"):
+        cross_entropy(np.zeros((3, 2, 2), np.float32), np.array([0, 1]))
+
+
+def test_empty_share():
+    loss, d = cross_entropy(np.zeros((3, 0), np.float32), np.zeros(0, int), weight=5)
+    assert loss == 0
+    assert d.shape == (3, 0)
+    assert accuracy.sums(np.zeros((3, 0)), np.zeros(0, int)).tolist() == [0, 0]
+
+
+def test_accuracy_in_all_forms():  # case 69
+    outputs = np.array([[0.1, 0.9, 0.8], [0.05, 0.95, 0]]).T
+    for targets in (np.array([2, 1]), np.array([[2], [1]]), np.array([[0, 0, 1], [0, 1, 0]])):
+        sums = accuracy.sums(outputs, targets)
+        assert sums.dtype == np.float64
+        assert accuracy.value(sums) == 0.5
+    assert np.isnan(accuracy.value(np.zeros(2)))
