@@ -5,11 +5,11 @@ from .augment import Cutout, Flip, Shift
 from .batches import batches, global_batch, permutation, shares
 from .cifar10 import cifar10
 from .dataset import Dataset
-from .inputs import inputs
+from .inputs import check_inputs, inputs
 from .labels import labels
 from .mnist import mnist
 from .mnist5k import mnist5k
-from .samples import Samples, batch_last, check_inputs, samples
+from .samples import Samples, batch_last, samples
 from .synthetic import synthetic
 
 __all__ = [

@@ -1,45 +1,50 @@
 """A data set: what to train on, what to test on, and how it is to be shown."""
 
+import base64
+
 import numpy as np
 
 from .labels import labels
 from .samples import Samples
+from .strip import strip
 
 
 class Dataset:
     """Samples to train on and, if there are any, samples to test on; checked when made.
 
-    Parameters
-    ----------
-    x_train, y_train : arrays
-        Inputs, batch first ((N, H, W, C), (N, D), tokens (N, T)), and labels (N,) or numbers (N, K).
-    x_test, y_test : arrays, optional
-        The same for testing; both or neither.
-    name : str
-        For titles and messages.
-    classes : int or sequence of str, optional
-        The number of classes, or their names; labels are then checked against it.
-    scale : float, optional
-        Inputs are multiplied by it while a mini-batch is gathered; 1/255 for uint8, else 1, when not given.
-    augment : sequence of functions
-        Applied to mini-batches of the training samples, never in an evaluation: Flip(), Shift(4) ... of `dtnn.data.augment`.
-    source : tuple (function, arguments), optional
-        How to make the same data set elsewhere.  Pickled, it is then this call instead of the arrays.
+        Parameters
+        ----------
+        x_train, y_train : arrays
+            Inputs, batch first ((N, H, W, C), (N, D), tokens (N, T)), and labels (N,) or numbers (N, K).
+        x_test, y_test : arrays, optional
+            The same for testing; both or neither.
+        name : str
+            For titles and messages.
+        classes : int or sequence of str, optional
+            The number of classes, or their names; labels are then checked against it.
+        scale : float, optional
+            Inputs are multiplied by it while a mini-batch is gathered; 1/255 for uint8, else 1, when not given.
+        augment : sequence of functions
+            Applied to mini-batches of the training samples, never in an evaluation: Flip(), Shift(4) ... of `dtnn.data.augment`.
+        source : tuple (function, arguments), optional
+            How to make the same data set elsewhere.  Pickled, it is then this call instead of the arrays.
 
-    Raises
-    ------
-    ValueError, TypeError
-        The message names the array, the value and its index, and says what to do.
+        Raises
+        ------
+        ValueError, TypeError
+            The message names the array, the value and its index, and says what to do.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> data = Dataset(np.zeros((6, 8, 8, 1), np.uint8), [0, 1, 2, 0, 1, 2], name="blank", classes=3)
-    >>> data
-    Dataset blank: 3 classes, samples (8, 8, 1) uint8 x 1/255
-      train  6 samples, 2 a class
-    >>> len(data), data.input_shape, data.classes
-    (6, (8, 8, 1), ('0', '1', '2'))
+        Examples
+        --------
+        >>> import base64
+
+    import numpy as np
+        >>> data = Dataset(np.zeros((6, 8, 8, 1), np.uint8), [0, 1, 2, 0, 1, 2], name="blank", classes=3)
+        >>> data
+        Dataset blank: 3 classes, samples (8, 8, 1) uint8 x 1/255
+          train  6 samples, 2 a class
+        >>> len(data), data.input_shape, data.classes
+        (6, (8, 8, 1), ('0', '1', '2'))
     """
 
     def __init__(
@@ -76,7 +81,19 @@ class Dataset:
         rows = "".join(
             f"<tr><td>{name}</td><td>{len(part):,}</td><td>{_told(part)[2:]}</td></tr>" for name, part in self._parts()
         )
-        return f"<b>{_escaped(self._title())}</b><table><tr><th>part</th><th>samples</th><th>targets</th></tr>{rows}</table>"
+        table = f"<table><tr><th>part</th><th>samples</th><th>targets</th></tr>{rows}</table>"
+        return f"<b>{_escaped(self._title())}</b>{table}{self._pictures()}"
+
+    def _pictures(self):
+        """The first image of each of the first ten classes."""
+        x, y = self.x_train, self.y_train
+        if not self.classes or x.ndim != 4 or x.shape[3] not in (1, 3):
+            return ""
+        shown = [k for k in range(min(10, len(self.classes))) if (y == k).any()]
+        png = base64.b64encode(strip(x[[int(np.argmax(y == k)) for k in shown]])).decode()
+        names = _escaped(", ".join(self.classes[k] for k in shown))
+        style = f"height:{min(64, 2 * x.shape[1])}px;max-width:100%;image-rendering:pixelated"
+        return f'<img src="data:image/png;base64,{png}" alt="one sample of each class: {names}" title="{names}" style="{style}">'
 
     def _parts(self):
         return [(name, part) for name, part in (("train", self.train), ("test", self.test)) if part is not None]
@@ -139,4 +156,4 @@ def _told(part):
 
 
 def _escaped(text):
-    return text.replace("&", "&amp;").replace("<", "&lt;")
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")

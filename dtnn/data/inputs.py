@@ -50,6 +50,23 @@ def inputs(x, name="x"):
     return x
 
 
+def check_inputs(x, input_shape, tokens=False, name="x"):
+    """A ValueError or TypeError if the inputs don't suit a model that takes `input_shape`; it says how to make them."""
+    have, want = x.shape[1:], tuple(input_shape)
+    if x.dtype == np.int32 and not tokens:
+        raise TypeError(
+            f"{name} has whole numbers of 32 or 64 bits, which are tokens, "
+            f"for a model that begins with Embedding; this one takes {want}. "
+            f"Images of 0..255: {name}.astype(np.uint8); other numbers: {name}.astype(np.float32)"
+        )
+    if tokens and x.dtype != np.int32:
+        raise TypeError(
+            f"{name} has dtype {x.dtype}, but the model begins with Embedding, which takes tokens: {name}.astype(np.int32)"
+        )
+    if have != want:
+        raise ValueError(f"{name} has samples of shape {have}, the model takes {want}: {_advice(have, want, x.shape, name)}")
+
+
 def check_finite(x, name):
     """A ValueError if a value is NaN or infinite, naming the first one."""
     step = max(1, ROWS_AT_ONCE * len(x) // max(1, x.size))
@@ -106,3 +123,15 @@ def _tokens(x, name):
                 f"If they are no tokens: {name}.astype(np.float32)"
             )
     return np.ascontiguousarray(x, dtype=np.int32)
+
+
+def _advice(have, want, shape, name):
+    if shape == want or (*shape, 1) == want:
+        return f"if {name} is a single sample, add the batch axis: {name}[np.newaxis]"
+    if (*have, 1) == want:
+        return f"add the axis of the channels: {name}[..., np.newaxis]"
+    if len(have) == len(want) == 3 and (have[1], have[2], have[0]) == want:
+        return f"put the channels last: {name}.transpose(0, 2, 3, 1)"
+    if np.prod(have) == np.prod(want):
+        return f"{name}.reshape(-1, {', '.join(map(str, want))})"
+    return f"give the model input_shape={have}, or crop, pad or resize the samples"

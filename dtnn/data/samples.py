@@ -7,7 +7,7 @@ import numpy as np
 from ..kernels.aligned import aligned
 from ..kernels.gather import gather
 from .augment import Draw
-from .inputs import inputs
+from .inputs import check_inputs, inputs
 from .labels import labels, targets
 
 
@@ -111,7 +111,8 @@ class Samples:
     def gather_inputs(self, indices, out=None, dtype=np.float32, key=None):
         """The inputs of a mini-batch, batch last: (C, H, W, n), (D, n) or (T, n)."""
         if self.augment and key is not None:
-            return Samples._of(self._augmented(indices, key), scale=self.scale).gather_inputs(np.arange(len(indices)), out, dtype)
+            changed = self.replaced(x=self._augmented(indices, key))
+            return changed.gather_inputs(np.arange(len(indices)), out, dtype)
         if self.tokens:
             return _turned(self.x[indices], out)
         if out is None:
@@ -133,13 +134,9 @@ class Samples:
 
     def replaced(self, **changes):
         """The same but for `changes`, which are known to be right: not checked again, which would read all arrays."""
-        return Samples._of(**{**vars(self), **changes})
-
-    @staticmethod
-    def _of(x, y=None, scale=1.0, part="", augment=()):
-        some = object.__new__(Samples)
-        vars(some).update(x=x, y=y, scale=scale, part=part, augment=augment)
-        return some
+        other = object.__new__(type(self))
+        vars(other).update({**vars(self), **changes})
+        return other
 
     def _augmented(self, indices, key):
         images, draw = self.x[indices], Draw(key, indices)
@@ -194,23 +191,6 @@ def samples(data, y=None, part="train"):
     )
 
 
-def check_inputs(x, input_shape, tokens=False, name="x"):
-    """A ValueError or TypeError if the inputs don't suit a model that takes `input_shape`; it says how to make them."""
-    have, want = x.shape[1:], tuple(input_shape)
-    if x.dtype == np.int32 and not tokens:
-        raise TypeError(
-            f"{name} has whole numbers of 32 or 64 bits, which are tokens, "
-            f"for a model that begins with Embedding; this one takes {want}. "
-            f"Images of 0..255: {name}.astype(np.uint8); other numbers: {name}.astype(np.float32)"
-        )
-    if tokens and x.dtype != np.int32:
-        raise TypeError(
-            f"{name} has dtype {x.dtype}, but the model begins with Embedding, which takes tokens: {name}.astype(np.int32)"
-        )
-    if have != want:
-        raise ValueError(f"{name} has samples of shape {have}, the model takes {want}: {_advice(have, want, x.shape, name)}")
-
-
 def batch_last(shape, count):
     """The inner shape of `count` samples of a user's shape: (H, W, C) -> (C, H, W, n), (D,) -> (D, n).
 
@@ -233,15 +213,3 @@ def _turned(rows, out=None):
         return turned
     out[...] = turned
     return out
-
-
-def _advice(have, want, shape, name):
-    if shape == want or (*shape, 1) == want:
-        return f"if {name} is a single sample, add the batch axis: {name}[np.newaxis]"
-    if (*have, 1) == want:
-        return f"add the axis of the channels: {name}[..., np.newaxis]"
-    if len(have) == len(want) == 3 and (have[1], have[2], have[0]) == want:
-        return f"put the channels last: {name}.transpose(0, 2, 3, 1)"
-    if np.prod(have) == np.prod(want):
-        return f"{name}.reshape(-1, {', '.join(map(str, want))})"
-    return f"give the model input_shape={have}, or crop, pad or resize the samples"
