@@ -260,3 +260,23 @@ def test_pieces_are_all_of_it(size, lengths, monkeypatch):
     elements = np.arange(float(size))
     assert [len(piece) for piece in pieces(elements)] == lengths
     np.testing.assert_array_equal(np.concatenate(pieces(elements)), elements)
+
+
+def test_consequences_are_not_told():
+    assert run_mpi(__file__, "fail_because_of_a_failure", 3) == [False, False, False]
+
+
+def fail_because_of_a_failure(pool):
+    """Rank 2 fails, rank 0 because of it: only rank 2's notice is on its way to rank 1."""
+    comm = pool.checkout()
+    if comm.rank == 2:
+        comm.fail("the cause")
+    if comm.rank == 0:
+        with pytest.raises(RankFailed, match="rank 2 failed: the cause"):
+            comm.Barrier()
+        comm.fail("a consequence")
+    pool.world.Barrier()
+    if comm.rank == 1:
+        with pytest.raises(RankFailed, match="rank 2 failed: the cause"):
+            comm.Barrier()
+    return pool.pair[1].Iprobe()
