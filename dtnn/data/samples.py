@@ -119,9 +119,7 @@ class Samples:
             out = aligned(batch_last(self.input_shape, len(indices)), dtype)
         if self.x.ndim == 2:
             return gather(self.x, indices, out, self.scale)
-        channels = self.x.shape[
-            -1
-        ]  # whatever lies between batch and channels keeps its order: to the kernel, one long row of pixels
+        channels = self.x.shape[-1]  # what lies between batch and channels is, to the kernel, one long row of pixels
         gather(self.x.reshape(len(self), -1, 1, channels), indices, out.reshape(channels, -1, 1, len(indices)), self.scale)
         return out
 
@@ -141,13 +139,7 @@ class Samples:
     def _augmented(self, indices, key):
         images, draw = self.x[indices], Draw(key, indices)
         for change in self.augment:
-            changed = np.asarray(change(images, draw))
-            if changed.shape != images.shape:
-                raise ValueError(
-                    f"augment: {change!r} made an array of shape {changed.shape} from one of {images.shape}; "
-                    "it must return images of the same shape"
-                )
-            images = np.ascontiguousarray(changed, self.x.dtype)
+            images = _same_kind(np.asarray(change(images, draw)), images, change)
         return images
 
     def _is_sequence_of_labels(self):
@@ -205,6 +197,20 @@ def _part(data, part):
     if found is None:
         raise ValueError(f"{data.name} has no {part} part: make it with Dataset(..., x_{part}=, y_{part}=), or pass (x, y)")
     return found
+
+
+def _same_kind(changed, images, change):
+    if changed.shape != images.shape:
+        raise ValueError(
+            f"augment: {change!r} made an array of shape {changed.shape} from one of {images.shape}; "
+            "it must return images of the same shape"
+        )
+    if changed.dtype != images.dtype:  # a cast would wrap 256 round to 0
+        raise TypeError(
+            f"augment: {change!r} made an array of {changed.dtype} from one of {images.dtype}; "
+            "it must return the same type: np.clip(changed, 0, 255).astype(np.uint8) for bytes"
+        )
+    return np.ascontiguousarray(changed)
 
 
 def _turned(rows, out=None):

@@ -98,6 +98,14 @@ def test_a_function_that_changes_the_shape_is_named():
         Samples(IMAGES, augment=(Crop(),)).gather_inputs(np.arange(2), key=(0, 0))
 
 
+def test_a_function_that_changes_the_type_is_named():
+    def brighter(images, draw):
+        return images * 1.5
+
+    with pytest.raises(TypeError, match=r"augment: .*brighter.* made an array of float64 from one of uint8.*np.clip"):
+        Samples(IMAGES, augment=(brighter,)).gather_inputs(np.arange(2), key=(0, 0))
+
+
 def test_augmented_sets_travel_as_a_call_and_leave_the_original_alone():
     data = mnist5k().augmented(Shift(2))
     assert data.train.augment == (Shift(2),)
