@@ -35,7 +35,7 @@ def one_world(hellos, size):
         raise RuntimeError(
             f"{len(hellos)} engines, but MPI world size {', '.join(map(str, sorted(worlds)))}: they don't know of each other, "
             f"each would train alone. They run with {hellos[0]['library']}; the launcher here is {_or_text(mpiexec)}. "
-            f"Library and launcher must be of one vendor, and the engines started by it; {REMEDY}"
+            f"Library and launcher must be of one vendor, and the engines started by it; remedy: {REMEDY}"
         )
     ranks = sorted(hello["rank"] for hello in hellos)
     if ranks != list(range(size)):

@@ -9,7 +9,7 @@ import signal
 import sys
 import time
 
-from . import checks, engine, folder, launchers, obituary, watchdog
+from . import checks, engine, folder, launchers, leftovers, obituary, watchdog
 from .parcel import pack
 from .rank import Outcome
 
@@ -52,7 +52,7 @@ class Engines:
 
     def _launch(self, waits):
         until = time.monotonic() + self.timeout
-        self.folder = folder.make()
+        self.folder = folder.make(lambda path: leftovers.sign(path, self.size))
         self._watchdog = launchers.start_watchdog(self.mark, self.folder)
         environment = launchers.environment(self.mark, self.threads, self.threads_asked)
         self.cluster = launchers.ipyparallel_cluster(self.size, self.folder, environment)

@@ -7,16 +7,25 @@ import stat
 import tempfile
 
 
-def make():
+def make(prepare=None):
     """A new folder, mode 0700, whose name is the cluster's mark.
+
+    Parameters
+    ----------
+    prepare : callable, optional
+        Puts first things into it; takes the path it has until then: nobody sees it unprepared.
 
     Raises
     ------
     PermissionError
         The place where such folders go belongs to somebody else.
     """
-    path = os.path.join(place(), f"c{os.getpid()}-{secrets.token_hex(4)}")
-    os.mkdir(path, 0o700)
+    name = f"c{os.getpid()}-{secrets.token_hex(4)}"
+    path, hidden = os.path.join(place(), name), os.path.join(place(), f".{name}")
+    os.mkdir(hidden, 0o700)
+    if prepare is not None:
+        prepare(hidden)
+    os.rename(hidden, path)
     return path
 
 

@@ -10,7 +10,8 @@ import sys
 from . import watchdog
 from .parcel import DTNN_FOLDER
 
-REMEDY = 'install one into this environment: python -m pip install "dtnn[mpi]" (the mpich wheel); or use launcher="threads"'
+WHEEL = "impi-rt" if sys.platform == "win32" else "mpich"  # has library and launcher, needs no system package
+REMEDY = f'python -m pip install {WHEEL} (a wheel with library and launcher); without MPI, launcher="threads" works'
 HEARTBEAT, MISSES = 500, 40  # ms; engines are known one heartbeat after they come; a busy machine may miss some 20 s of them
 POOLS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
@@ -28,7 +29,7 @@ def mpiexec():
     )  # not resolved: the link's place decides which libraries it finds
     path = own if os.access(own, os.X_OK) else shutil.which("mpiexec")
     if path is None:
-        raise RuntimeError(f"no mpiexec beside {sys.executable} nor on the PATH; {REMEDY}")
+        raise RuntimeError(f"no mpiexec beside {sys.executable} nor on the PATH; remedy: {REMEDY}")
     return path
 
 
@@ -53,7 +54,7 @@ def environment(mark, threads, threads_asked):
     return {
         watchdog.VARIABLE: mark,
         **pools,
-        **_where_dtnn_is(),
+        **where_dtnn_is(),
         # Open MPI: root, more ranks than cores, no rank tied to one core.  MPICH: no socket but on this host
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -108,7 +109,7 @@ def ipyparallel_cluster(size, folder, engine_environment):
     )
 
 
-def _where_dtnn_is():
+def where_dtnn_is():
     """PYTHONPATH for engines, where dtnn is used from a folder that isn't part of the installation."""
     home = os.path.dirname(DTNN_FOLDER.rstrip(os.sep))
     if home in site.getsitepackages() or home == site.getusersitepackages():

@@ -141,7 +141,7 @@ class Run:
             doing = f"it waits for {self.waiting_for}" if self.waiting_for else f"it has told {len(self.records)} records"
             raise TimeoutError(f"the run goes on after {timeout} s: {doing}; run.stop() ends it")
         if self.error:
-            raise self.error
+            raise self.error.with_traceback(None)
         return self.results[0]
 
     def then(self, function):

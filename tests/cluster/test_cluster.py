@@ -94,7 +94,7 @@ def test_missing_engines_are_named():  # case 3
 def test_engines_that_are_no_mpi_world_are_refused():  # case 8
     alone = {"rank": 0, "size": 1, "library": "MPICH Version: 5.0.2"}
     with pytest.raises(
-        RuntimeError, match=r"(?s)4 engines, but MPI world size 1.*MPICH Version: 5.0.2.*launcher here is.*dtnn\[mpi\]"
+        RuntimeError, match=r"(?s)4 engines, but MPI world size 1.*MPICH Version: 5.0.2.*launcher here is.*pip install mpich"
     ):
         checks.one_world([alone] * 4, 4)
 
