@@ -3,7 +3,7 @@
 import time
 
 from . import nn, optim
-from .data import samples
+from .data import global_batch, samples
 from .history import History
 from .named import chosen
 from .parallel import AllReduce
@@ -38,12 +38,7 @@ class Fitting:
     ):
         self.model, self.steps_before, self.seed = model, model.steps, seed
         self.epochs = _at_least("epochs", epochs, 0)
-        if batch_size is not None and batch_size_per_rank is not None:
-            raise ValueError(
-                f"give batch_size={batch_size} (over all ranks) or batch_size_per_rank={batch_size_per_rank}, not both"
-            )
-        self.batch_size = None if batch_size is None else _at_least("batch_size", batch_size, 1)
-        self.batch_size_per_rank = batch_size_per_rank and _at_least("batch_size_per_rank", batch_size_per_rank, 1)
+        self.batch_size, self.batch_size_per_rank = batch_size, batch_size_per_rank
         self.rows, self.name = samples(data, y), getattr(data, "name", "arrays")
         self.validation = _validation(data, validation_data)
         self.optimizer, self.loss = chosen(optim, optimizer, "optimizer"), chosen(nn.losses, loss, "loss")
@@ -54,9 +49,7 @@ class Fitting:
 
     def job(self, ranks):
         """The job and its arguments for that many ranks."""
-        batch_size = self.batch_size or (self.batch_size_per_rank or 0) * ranks or 32
-        if batch_size < ranks:
-            raise ValueError(f"batch_size={batch_size} is less than the {ranks} ranks; each needs a sample: use at least {ranks}")
+        batch_size = global_batch(len(self.rows), ranks, self.batch_size, self.batch_size_per_rank)
         settings = dict(
             validation=self.validation,
             loss=self.loss,

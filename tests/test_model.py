@@ -208,7 +208,7 @@ def test_transposed_weights_survive(tmp_path):
         ({"epochs": -1}, "epochs=-1"),
         ({"epochs": 1.5}, "epochs=1.5"),
         ({"batch_size": 0}, "batch_size=0"),
-        ({"batch_size": 8, "batch_size_per_rank": 8}, "not both"),
+        ({"batch_size": 8, "batch_size_per_rank": 8}, "are both given"),
     ],
 )
 def test_settings_that_are_wrong(settings, told):

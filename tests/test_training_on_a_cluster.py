@@ -149,7 +149,7 @@ def test_waits_are_told(cluster):
 
 
 def test_a_batch_smaller_than_the_ranks_is_refused_before_anything_runs(cluster):
-    with pytest.raises(ValueError, match=r"batch_size=1 is less than the 2 ranks.*at least 2"):
+    with pytest.raises(ValueError, match=r"batch_size=1 is less than one sample for each of 2 ranks.*batch_size=2 or more"):
         network().fit(*few(), cluster=cluster, batch_size=1, show=False)
 
 

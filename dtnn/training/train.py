@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from ..data import batch_last, batches, shares
+from ..data import batch_last, batches, global_batch, shares
 from ..kernels.aligned import aligned
 from ..nn.layer import call_forward
 from ..nn.losses import cross_entropy
@@ -95,10 +95,7 @@ def train(
     >>> len([record.loss for record in records if isinstance(record, Step)])
     4
     """
-    if not 0 < comm.size <= batch_size:
-        raise ValueError(
-            f"batch_size={batch_size} is less than the {comm.size} ranks; each rank needs a sample: use at least {comm.size}"
-        )
+    batch_size = global_batch(len(data), comm.size, batch_size)
     from ..machine import describe  # here, since it imports Numba's and BLAS's settings
 
     yield Place(comm.rank, describe())
@@ -139,7 +136,7 @@ class Replica:
 
     def prepare(self):
         """Compile what the steps will need (both batch sizes), so that no step's time contains it; nothing is trained."""
-        sizes = {min(self.batch_size, len(self.data)), len(self.data) % self.batch_size or self.batch_size}
+        sizes = {self.batch_size, len(self.data) % self.batch_size or self.batch_size}
         counts = sorted({shares(size, self.comm.size)[self.comm.rank][1] for size in sizes} - {0}, reverse=True)
         kept = {name: buffer.copy() for name, buffer in self.parameters.buffers.items()}
         for count in counts:
@@ -215,7 +212,8 @@ class Replica:
 
     def _gradients(self, indices, first, count, total):
         """Forward and backward of `count` samples, the `first`.. of a global batch of `total`; adds to the gradients."""
-        x, targets = self.data.gather(indices, self._input(count), self.parameters.value.dtype)
+        dtype, key = self.parameters.value.dtype, (self.seed, self.step)
+        x, targets = self.data.gather(indices, self._input(count), dtype, key)
         self.watch.lap("data")
         self.scratch.begin(self.step, first, count, total, x=x, sum_over_ranks=self.comm.Allreduce)
         outputs, backward = self.model.net.forward(x, self.scratch)
@@ -227,7 +225,8 @@ class Replica:
 
     def _input(self, count):
         if count not in self.inputs:
-            self.inputs[count] = aligned(batch_last(self.data.input_shape, count), self.parameters.value.dtype)
+            dtype = np.int32 if self.data.tokens else self.parameters.value.dtype
+            self.inputs[count] = aligned(batch_last(self.data.input_shape, count), dtype)
         return self.inputs[count]
 
     def _progress(self, epochs):

@@ -7,7 +7,7 @@ import pytest
 
 from dtnn import Model, optim
 from dtnn.comm import Serial, run_threads
-from dtnn.data import Samples
+from dtnn.data import Flip, Samples, Shift
 from dtnn.nn import Conv2d, Dropout, Flatten, Linear, MaxPool2d, ReLU
 from dtnn.records import Ledger, Note, Step
 from dtnn.training import train
@@ -27,10 +27,10 @@ def network(dtype="float64", seed=0):
     )  # fmt: skip
 
 
-def trained(comm, dtype="float64", **settings):
+def trained(comm, dtype="float64", rows=None, **settings):
     model = network(dtype, seed=comm.rank)  # rank 0's weights must win (case 39)
     settings = {"batch_size": 16, "epochs": 3, "optimizer": optim.SGD(0.05, momentum=0.9)} | settings
-    records = list(train(comm, model, digits(), **settings))
+    records = list(train(comm, model, rows or digits(), **settings))
     return model.parameters.value.copy(), records, getattr(comm, "bytes", 0)
 
 
@@ -51,6 +51,15 @@ def test_the_weights_are_those_of_one_rank(ranks, optimizer):
         losses = [[r.loss for r in kept if isinstance(r, Step)] for kept in (records, told)]
         np.testing.assert_allclose(*losses, rtol=1e-9)
     assert len({weights.tobytes() for weights, _, _ in together}) == 1, "replicas differ"
+
+
+def test_augmentation_does_not_depend_on_the_ranks():
+    augmented = partial(trained, rows=digits().replaced(augment=(Flip(), Shift(1))))
+    alone, plain = augmented(Serial())[0], trained(Serial())[0]
+    start = network().parameters.value
+    assert distance(plain, alone, start) > 1e-3
+    for weights, _, _ in run_threads(augmented, 3):
+        assert distance(weights, alone, start) < 1e-10
 
 
 def test_in_float32_the_distance_is_rounding():

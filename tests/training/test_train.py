@@ -94,7 +94,7 @@ def test_zero_epochs():
 
 def test_a_batch_smaller_than_the_ranks_is_refused():
     """Case 36."""
-    with pytest.raises(ValueError, match=r"batch_size=2 is less than the 3 ranks.*at least 3"):
+    with pytest.raises(ValueError, match=r"batch_size=2 is less than one sample for each of 3 ranks.*batch_size=3 or more"):
         run_threads(lambda comm: list(train(comm, network(), rows(), batch_size=2)), 3)
 
 
