@@ -41,5 +41,9 @@ def chosen(module, thing, kind):
 
 
 def _public(module):
-    own = [n for n, thing in vars(module).items() if getattr(thing, "__module__", "") == module.__name__ and not isinstance(thing, type)]
+    own = [
+        n
+        for n, thing in vars(module).items()
+        if getattr(thing, "__module__", "") == module.__name__ and not isinstance(thing, type)
+    ]
     return getattr(module, "__all__", [name for name in own if not name.startswith("_")])
