@@ -1,7 +1,24 @@
-"""Communicators: the same verbs on one rank (`Serial`), on ranks that are threads (`run_threads`), and on MPI (`MPI`)."""
+"""Communicators: the same verbs on one rank (`Serial`), on ranks that are threads (`run_threads`), and on MPI (`MPI`, `Pool`).
+
+None of this imports mpi4py before an `MPI` or a `Pool` is made: importing it starts MPI in the process.
+"""
 
 from .communicator import Communicator, Deadlock, Mismatch, RankFailed, Request
+from .mpi import MPI
+from .pool import Pool
 from .serial import Serial
 from .threads import Threads, group, run_threads
 
-__all__ = ["Communicator", "Deadlock", "Mismatch", "RankFailed", "Request", "Serial", "Threads", "group", "run_threads"]
+__all__ = [
+    "MPI",
+    "Communicator",
+    "Deadlock",
+    "Mismatch",
+    "Pool",
+    "RankFailed",
+    "Request",
+    "Serial",
+    "Threads",
+    "group",
+    "run_threads",
+]

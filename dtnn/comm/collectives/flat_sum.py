@@ -1,0 +1,29 @@
+"""What the algorithms share: flat memory in, flat memory out, and how a vector is cut into a share for each rank."""
+
+import functools
+import itertools
+
+from ..flat import flat, put_back
+
+
+def on_flat(algorithm):
+    """Let an algorithm that works on a flat vector take arrays of any shape and layout, and return nothing."""
+
+    @functools.wraps(algorithm)
+    def reduce(comm, array, *args, **kwargs):
+        elements = flat(array, writeable=True)
+        algorithm(comm, elements, *args, **kwargs)
+        put_back(elements, array)
+
+    return reduce
+
+
+def shares(elements, count):
+    """`count` contiguous views that make up the vector, their lengths differing by one at most; some may be empty.
+
+    >>> import numpy as np
+    >>> [share.tolist() for share in shares(np.arange(5), 3)]
+    [[0], [1, 2], [3, 4]]
+    """
+    bounds = [elements.size * k // count for k in range(count + 1)]
+    return [elements[start:stop] for start, stop in itertools.pairwise(bounds)]

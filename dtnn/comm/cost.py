@@ -1,0 +1,108 @@
+"""What each collective costs, as formulas: time on the longest path, and messages and bytes over all ranks.
+
+The model is Hockney's: a message of n bytes takes alpha + n beta, adding up n bytes takes n gamma, a rank sends and
+receives one message at a time (both at once), and messages between different pairs of ranks don't disturb each other.
+
+Examples
+--------
+>>> ring(8, 1e6).seconds(alpha=1e-6, beta=1e-10, gamma=1e-10)
+0.0002765
+>>> recursive_doubling(8, 1e6).seconds(alpha=1e-6, beta=1e-10, gamma=1e-10)
+0.000603
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The cost of one collective.
+
+    Parameters
+    ----------
+    starts : float
+        Messages one after the other on the longest path (times alpha).
+    path_bytes : float
+        Bytes sent one after the other on it (times beta).
+    added_bytes : float
+        Bytes added up one after the other on it (times gamma).
+    messages, bytes : float
+        Over all ranks; exact for any length.
+    """
+
+    starts: float
+    path_bytes: float
+    added_bytes: float
+    messages: float
+    bytes: float
+
+    def seconds(self, alpha, beta, gamma=0.0):
+        """The time: `alpha` seconds a message, `beta` seconds a byte sent, `gamma` seconds a byte added."""
+        return self.starts * alpha + self.path_bytes * beta + self.added_bytes * gamma
+
+
+def central(ranks, size):
+    """2(P-1)(alpha + n beta) + (P-1) n gamma. `size` is n in bytes, here and below."""
+    others = ranks - 1
+    return Cost(2 * others, 2 * others * size, others * size, 2 * others, 2 * others * size)
+
+
+def tree(ranks, size):
+    """2 ceil(log2 P)(alpha + n beta) + ceil(log2 P) n gamma."""
+    rounds, others = _ceil_log2(ranks), ranks - 1
+    return Cost(2 * rounds, 2 * rounds * size, rounds * size, 2 * others, 2 * others * size)
+
+
+def ring(ranks, size):
+    """2(P-1) alpha + 2(P-1)/P n beta + (P-1)/P n gamma."""
+    return segmented_ring(ranks, size, 1)
+
+
+def segmented_ring(ranks, size, segments):
+    """(S+1)(P-1) alpha + 2(P-1)/P n beta + (P-1)/P n gamma, S segments a share."""
+    others, share = ranks - 1, size / ranks
+    starts = (segments + 1) * others
+    return Cost(starts, 2 * others * share, others * share, ranks * starts, 2 * others * size)
+
+
+def recursive_doubling(ranks, size):
+    """log2 P (alpha + n beta + n gamma); else floor(log2 P) of it, and the fold."""
+    places = _power_of_two(ranks)
+    rounds = _ceil_log2(places)
+    return _folded(ranks, size, Cost(rounds, rounds * size, rounds * size, places * rounds, places * rounds * size))
+
+
+def rabenseifner(ranks, size):
+    """2 log2 P alpha + 2(P-1)/P n beta + (P-1)/P n gamma; else that of the largest power of two below P, and the fold."""
+    places = _power_of_two(ranks)
+    rounds, share = _ceil_log2(places), size / places
+    cost = Cost(2 * rounds, 2 * (places - 1) * share, (places - 1) * share, 2 * places * rounds, 2 * (places - 1) * size)
+    return _folded(ranks, size, cost)
+
+
+def lower_bound(ranks, size):
+    """ceil(log2 P) alpha + 2(P-1)/P n beta + (P-1)/P n gamma: each term alone can't be less; no algorithm reaches all three."""
+    others, share = ranks - 1, size / ranks
+    return Cost(_ceil_log2(ranks), 2 * others * share, others * share, 2 * others, 2 * others * size)
+
+
+def _folded(ranks, size, cost):
+    """With the 2 (alpha + n beta) + n gamma of folding away the ranks above a power of two, if there are any."""
+    extra = ranks - _power_of_two(ranks)
+    if not extra:
+        return cost
+    return Cost(
+        cost.starts + 2,
+        cost.path_bytes + 2 * size,
+        cost.added_bytes + size,
+        cost.messages + 2 * extra,
+        cost.bytes + 2 * extra * size,
+    )
+
+
+def _power_of_two(ranks):
+    return 1 << (ranks.bit_length() - 1)
+
+
+def _ceil_log2(ranks):
+    return (ranks - 1).bit_length()

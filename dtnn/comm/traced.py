@@ -1,0 +1,123 @@
+"""`Traced`: a communicator that notes every message and every span of waiting."""
+
+import time
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One array on its way from rank `source` to rank `dest`; `time` is when the sender began, in seconds of its clock."""
+
+    source: int
+    dest: int
+    tag: int
+    bytes: int
+    time: float
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """What a rank did ("Recv from 1", "Allreduce") with an array of so many `bytes`, from `time` on, for so many `seconds`."""
+
+    rank: int
+    name: str
+    bytes: int
+    time: float
+    seconds: float
+
+
+class Traced:
+    """Another communicator, and a note of all that is done with it.
+
+    Parameters
+    ----------
+    comm : Communicator
+        Does the work.
+    notes : list, optional
+        Where `Message` and `Span` go: anything with ``append``, such as a ``deque(maxlen=...)``; ``self.notes`` if left out.
+    clock : callable
+        Seconds; ``time.perf_counter`` is the same on all ranks of one host.
+
+    Notes
+    -----
+    A collective's own messages are the library's secret: it is one span. What is built of `Send`, `Recv` and `Sendrecv` shows
+    all of its messages, each noted by its sender.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dtnn.comm import run_threads
+    >>> from dtnn.comm.collectives import ring
+    >>> def job(comm):
+    ...     traced = Traced(comm)
+    ...     ring(traced, np.ones(6))
+    ...     return [(note.source, note.dest, note.bytes) for note in traced.notes if isinstance(note, Message)]
+    >>> run_threads(job, 3)[0]
+    [(0, 1, 16), (0, 1, 16), (0, 1, 16), (0, 1, 16)]
+    """
+
+    def __init__(self, comm, notes=None, clock=time.perf_counter):
+        self.comm, self.notes, self.clock = comm, [] if notes is None else notes, clock
+
+    def __getattr__(self, name):
+        return getattr(self.comm, name)  # rank, size, bytes, fail, and what only this kind of communicator has
+
+    def Send(self, array, dest, tag=0):
+        begin = self.clock()
+        self.comm.Send(array, dest, tag)
+        self.notes.append(Message(self.rank, dest, tag, array.nbytes, begin, self.clock() - begin))
+
+    def Recv(self, array, source, tag=0):
+        return self._span(f"Recv from {source}", array, self.comm.Recv, array, source, tag)
+
+    def Sendrecv(self, sent, dest, received, source, tag=0):
+        begin = self.clock()
+        self.comm.Sendrecv(sent, dest, received, source, tag)
+        seconds = self.clock() - begin
+        self.notes.append(Message(self.rank, dest, tag, sent.nbytes, begin, seconds))
+        self.notes.append(Span(self.rank, f"Recv from {source}", received.nbytes, begin, seconds))
+
+    def Bcast(self, array, root=0):
+        return self._span("Bcast", array, self.comm.Bcast, array, root)
+
+    def Allreduce(self, array, op="sum"):
+        return self._span("Allreduce", array, self.comm.Allreduce, array, op)
+
+    def Iallreduce(self, array, op="sum"):
+        return TracedRequest(self, self.comm.Iallreduce(array, op), array.nbytes)
+
+    def Gather(self, array, root=0):
+        return self._span("Gather", array, self.comm.Gather, array, root)
+
+    def Barrier(self):
+        return self._span("Barrier", None, self.comm.Barrier)
+
+    def _span(self, name, array, call, *args):
+        begin = self.clock()
+        result = call(*args)
+        self.notes.append(Span(self.rank, name, getattr(array, "nbytes", 0), begin, self.clock() - begin))
+        return result
+
+
+class TracedRequest:
+    """A request whose span, from its beginning to the moment it was seen to have ended, is noted once."""
+
+    def __init__(self, traced, request, size):
+        self.traced, self.request, self.size, self.begin = traced, request, size, traced.clock()
+
+    def Test(self):
+        ended = self.request.Test()
+        if ended:
+            self._note()
+        return ended
+
+    def Wait(self):
+        self.request.Wait()
+        self._note()
+
+    def _note(self):
+        if self.begin is not None:
+            spent = self.traced.clock() - self.begin
+            self.traced.notes.append(Span(self.traced.rank, "Iallreduce", self.size, self.begin, spent))
+            self.begin = None

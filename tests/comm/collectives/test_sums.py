@@ -1,0 +1,146 @@
+"""Every algorithm sums right, alike on all ranks, with the messages and bytes that its formula says."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+from dtnn.comm import Serial, collectives, cost, run_threads
+from dtnn.comm.collectives.segmented_ring import segments
+from dtnn.comm.traced import Message, Traced
+from tests.comm.collectives.virtual_time import VirtualTime
+
+NAMES = [name for name in collectives.__all__ if name != "native"]
+algorithms = pytest.mark.parametrize("name", NAMES)
+any_ranks = pytest.mark.parametrize("ranks", range(2, 10))
+
+
+def values(rank, size, dtype=np.float32):
+    """Numbers over 12 decades, so that each order of summation gives other bits."""
+    rng = np.random.default_rng([rank, size])
+    return (rng.standard_normal(size) * 10.0 ** rng.uniform(-6, 6, size)).astype(dtype)
+
+
+@any_ranks
+@pytest.mark.parametrize("name", collectives.__all__)
+def test_sum_is_right_and_has_the_same_bits_on_all_ranks(name, ranks):  # case 29
+    algorithm = getattr(collectives, name)
+    for size in (0, 1, ranks - 1, ranks + 1, 1003):
+
+        def job(comm, size=size):
+            array = values(comm.rank, size)
+            algorithm(comm, array)
+            return array
+
+        results = run_threads(job, ranks)
+        parts = np.array([values(rank, size, np.float64) for rank in range(ranks)]).astype(np.float32).astype(np.float64)
+        bound = np.abs(parts).sum(axis=0) * ranks * 2.0**-24
+        assert (np.abs(results[0] - parts.sum(axis=0)) <= bound).all(), f"{size} numbers"
+        for result in results[1:]:
+            np.testing.assert_array_equal(result.view(np.uint32), results[0].view(np.uint32), f"{size} numbers")
+
+
+@algorithms
+def test_long_vector(name):
+    algorithm = getattr(collectives, name)
+
+    def job(comm):
+        array = np.arange(1_000_003, dtype=np.int64) * (comm.rank + 1)
+        algorithm(comm, array)
+        return (array == np.arange(1_000_003) * 6).all()
+
+    assert run_threads(job, 3) == [True, True, True]
+
+
+@algorithms
+def test_any_layout_and_type(name):  # case 20
+    algorithm = getattr(collectives, name)
+
+    def job(comm):
+        x = np.arange(12).reshape(3, 4)
+        array = (x * (comm.rank + 1)).T
+        assert algorithm(comm, array) is None
+        np.testing.assert_array_equal(array, 6 * x.T)
+        strided = np.ones((4, 6), np.float16)
+        algorithm(comm, strided[:, ::2])
+        np.testing.assert_array_equal(strided, [[3, 1, 3, 1, 3, 1]] * 4)
+
+    run_threads(job, 3)
+
+
+@pytest.mark.parametrize("name", collectives.__all__)
+def test_one_rank_changes_nothing_and_sends_nothing(name):
+    traced, array = Traced(Serial()), np.arange(5.0)
+    getattr(collectives, name)(traced, array)
+    np.testing.assert_array_equal(array, np.arange(5.0))
+    assert not [note for note in traced.notes if isinstance(note, Message)]
+
+
+def predicted(name, ranks, array):
+    formula = getattr(cost, name)
+    return formula(ranks, array.nbytes, segments(array, ranks, 64)) if name == "segmented_ring" else formula(ranks, array.nbytes)
+
+
+def run(name, comm, array):
+    getattr(collectives, name)(comm, array, *([64] if name == "segmented_ring" else []))
+
+
+@any_ranks
+@algorithms
+def test_messages_and_bytes_are_those_of_the_formula(name, ranks):
+    for size in (0, 1, ranks - 1, 1003):
+
+        def job(comm, size=size):
+            traced = Traced(comm)
+            run(name, traced, np.ones(size, np.float32))
+            return [note for note in traced.notes if isinstance(note, Message)]
+
+        sent = [message for messages in run_threads(job, ranks) for message in messages]
+        right = predicted(name, ranks, np.ones(size, np.float32))
+        assert (len(sent), sum(message.bytes for message in sent)) == (right.messages, right.bytes), f"{size} numbers"
+
+
+@any_ranks
+@algorithms
+def test_time_is_that_of_the_formula(name, ranks):
+    """On a clock that only messages move: alpha = 1000, a byte = 1, a sum nothing."""
+    array = np.ones(9 * 8 * 7 * 5, np.float32)  # every number of ranks up to 10 shares it evenly
+
+    def job(comm):
+        timed = VirtualTime(comm, alpha=1000.0, beta=1.0)
+        run(name, timed, array.copy())
+        return timed.now
+
+    assert max(run_threads(job, ranks)) == pytest.approx(predicted(name, ranks, array).seconds(1000.0, 1.0))
+
+
+def test_ring_talks_to_neighbours_only():
+    def job(comm):
+        traced = Traced(comm)
+        collectives.ring(traced, np.ones(20))
+        return {(note.source, note.dest) for note in traced.notes if isinstance(note, Message)}
+
+    assert run_threads(job, 5) == [{(rank, (rank + 1) % 5)} for rank in range(5)]
+
+
+def test_long_vectors_want_other_algorithms_than_short_ones():
+    """What a class is to find out: the tree wins for few bytes, the ring for many, Rabenseifner nearly always."""
+    network = {"alpha": 1e-5, "beta": 1e-9, "gamma": 2e-10}
+    short, long = ({name: cost_of(name, 16, size).seconds(**network) for name in NAMES} for size in (1e2, 1e8))
+    assert min(short, key=short.get) == "recursive_doubling"
+    assert min(long, key=long.get) == "rabenseifner"
+    assert long["ring"] < long["tree"]
+    assert short["tree"] < short["ring"]
+    for ranks in range(2, 20):
+        bound = cost.lower_bound(ranks, 1e6).seconds(**network)
+        assert all(cost_of(name, ranks, 1e6).seconds(**network) >= bound * 0.999999 for name in NAMES)
+
+
+def cost_of(name, ranks, size):
+    return cost.segmented_ring(ranks, size, 4) if name == "segmented_ring" else getattr(cost, name)(ranks, size)
+
+
+def test_every_algorithm_has_formula_and_source():
+    for name in NAMES:
+        assert "alpha" in inspect.getdoc(getattr(collectives, name))
+        assert callable(getattr(cost, name))
