@@ -1,6 +1,9 @@
 """Layers, losses and metrics, in PyTorch's words; no communication, no data."""
 
 from .activations import ReLU
+from .average_pooling import AdaptiveAvgPool2d, AvgPool2d, GlobalAvgPool2d
+from .batch_norm import BatchNorm1d, BatchNorm2d
+from .combine import Concatenate, Residual
 from .conv2d import Conv2d
 from .dropout import Dropout
 from .flatten import Flatten
@@ -16,6 +19,7 @@ from .sequential import Sequential
 from .summary import summary
 
 __all__ = [
-    "Conv2d", "Dropout", "Flatten", "Layer", "Linear", "MaxPool2d", "Parameter", "Parameters", "Pass", "ReLU", "Sequential",
+    "AdaptiveAvgPool2d", "AvgPool2d", "BatchNorm1d", "BatchNorm2d", "Concatenate", "Conv2d", "Dropout", "Flatten",
+    "GlobalAvgPool2d", "Layer", "Linear", "MaxPool2d", "Parameter", "Parameters", "Pass", "ReLU", "Residual", "Sequential",
     "accuracy", "cross_entropy", "glorot_normal", "glorot_uniform", "he_normal", "he_uniform", "ones", "summary", "zeros",
 ]  # fmt: skip

@@ -15,8 +15,8 @@ from .pooling import MaxPool2d
 class Sequential(Layer):
     """One layer after the other.
 
-    When it is built it finds what fuses: a ReLU is done by the Conv2d, Linear or MaxPool2d before it, and moves
-    behind a MaxPool2d (the maximum of ReLUs is the ReLU of the maximum).  The numbers are the same.
+    When it is built it finds what fuses: a ReLU is done by the Conv2d, Linear, MaxPool2d, BatchNorm or Residual before it, and
+    moves behind a MaxPool2d (the maximum of ReLUs is the ReLU of the maximum).  The numbers are the same.
 
     Parameters
     ----------
@@ -61,12 +61,16 @@ class Sequential(Layer):
         self.output_shape = shape
         return shape
 
-    def forward(self, x, step=None):
-        """y, backward"""
+    def takes(self, option):
+        """Whether the last layer can do something in its pass for whoever holds this Sequential (`relu`, `added`)."""
+        return bool(self._plan) and "relu" not in self._plan[-1][1] and takes(self._plan[-1][0], option)
+
+    def forward(self, x, step=None, **last):
+        """y, backward; `last` goes to the last layer."""
         step = step or Pass()
         backwards = []
-        for layer, options in self._plan:
-            x, backward = run(layer, x, step, options)
+        for number, (layer, options) in enumerate(self._plan, 1):
+            x, backward = run(layer, x, step, {**options, **last} if last and number == len(self._plan) else options)
             backwards.append(backward)
 
         def backward(dy, into=None):
@@ -74,8 +78,9 @@ class Sequential(Layer):
                 dy = back(dy)
                 if dy is None:  # behind the model's input: nobody wants more
                     return None
-            first = backwards[0] if backwards else lambda dy, into=None: dy
-            return first(dy) if into is None else first(dy, into=into)
+            if not backwards:
+                return dy if into is None else np.add(into, dy, out=into)
+            return backwards[0](dy) if into is None else backwards[0](dy, into=into)
 
         return x, backward
 
@@ -105,6 +110,8 @@ def fused(layers):
 
 def takes(layer, option):
     """Whether the forward of a layer offers to do something in the same pass."""
+    if isinstance(layer, Sequential):
+        return layer.takes(option)
     return option in inspect.signature(layer.forward).parameters
 
 

@@ -1,0 +1,159 @@
+"""`BatchNorm2d`, `BatchNorm1d`: normalise each channel over the batch."""
+
+from numbers import Real
+
+import numpy as np
+
+from ..kernels import normalization as kernels
+from .layer import Layer, Parameter
+from .passes import Pass, checked
+
+
+class BatchNorm2d(Layer):
+    """y = weight (x - mean) / sqrt(var + eps) + bias, for x (C, H, W, N); mean and var (C,) over the batch and the pixels.
+
+    In inference, and in nothing else, mean and var are the running ones: running = (1 - momentum) running + momentum batch.
+
+    Parameters
+    ----------
+    eps : float
+    momentum : float
+        Share of the new batch in the running statistics, in [0, 1].
+    sync : bool
+        Statistics over the batches of all ranks (a small reduction forward and one backward), so that P ranks do what one
+        does.  Without it each rank has its own statistics, as usual in the field.
+
+    Notes
+    -----
+    2 C parameters, without weight decay.  var is that of the population to normalise with, and of the sample
+    (divided by n - 1) in the running one, as in PyTorch.  Two passes over x forward, two backward; a ReLU that follows,
+    and the sum of a Residual, are free.  Ioffe and Szegedy, 2015.
+
+    Examples
+    --------
+    >>> layer = BatchNorm2d()
+    >>> layer.build((3, 4, 4), None)
+    (3, 4, 4)
+    >>> y, backward = layer.forward(np.random.default_rng(0).random((3, 4, 4, 8), np.float32))
+    >>> bool(abs(y.mean((1, 2, 3))).max() < 1e-5)
+    True
+    """
+
+    buffers = ("running_mean", "running_var")
+
+    def __init__(self, eps=1e-5, momentum=0.1, sync=False):
+        self.eps, self.momentum, self.sync = eps, momentum, sync
+        for name, value, low in (("eps", eps, 0), ("momentum", momentum, 0)):
+            if not isinstance(value, Real) or not low <= value <= 1:
+                raise ValueError(f"{type(self).__name__}: {name} is {value!r}; it must be a number in [0, 1]")
+        self.weight = self.bias = None
+
+    def build(self, shape, rng):
+        """(C, H, W), unchanged"""
+        if len(shape) != 3:
+            raise ValueError(f"{self!r} takes samples of shape (C, H, W), but gets {tuple(shape)}; use BatchNorm1d() for rows")
+        return make_parameters(self, shape)
+
+    def forward(self, x, step=None, relu=False, added=None):
+        """y, backward; relu: y = max(0, y); added: an array that is added before that.
+
+        With `added`, backward masks dy in place, so that dy is the gradient of `added` afterwards, and returns dx in
+        another buffer.
+        """
+        step = step or Pass()
+        weight, bias = self.weight.value, self.bias.value
+        x = checked(x, (len(weight), *x.shape[1:-1]), self, step, weight.dtype)
+        y, flat = step.empty(x.shape, x.dtype), (len(weight), x.size // len(weight))
+        v, zero, adds = x.reshape(flat), x.dtype.type(0), added is not None
+        e, z = (added if adds else x).reshape(flat), y.reshape(flat)
+        if not step.training:
+            inverse = (1 / np.sqrt(self.running_var + self.eps)).astype(x.dtype)
+            kernels.normalize(v, weight, bias, self.running_mean, inverse, e, adds, relu, z, zero)
+            return y, None
+        mean, inverse, variance = (step.empty((len(weight),), x.dtype) for _ in range(3))
+        count = flat[1]
+        if self.sync:
+            count = self._statistics(v, step, mean, inverse, variance)
+            kernels.normalize(v, weight, bias, mean, inverse, e, adds, relu, z, zero)
+        elif count:
+            kernels.batch_norm(v, weight, bias, x.dtype.type(self.eps), e, adds, relu, z, mean, inverse, variance, zero)
+        self._run(mean, variance, count)
+
+        def backward(dy, into=None):
+            dy = checked(dy, x.shape[:-1], self, step, x.dtype)
+            dx = step.empty(x.shape, x.dtype) if adds else dy
+            mask = v, weight, bias, mean, inverse
+            self._gradient(mask, z, relu, adds and relu, adds, dy.reshape(flat), dx.reshape(flat), count, step, zero)
+            return dx if into is None else np.add(into, dx, out=into)
+
+        return y, backward
+
+    def _statistics(self, v, step, mean, inverse, variance):
+        """Mean and variance over the batches of all ranks: first the sum, then the squares of the distances from the mean."""
+        sums, squares = np.zeros(len(v) + 1), np.zeros(len(v) + 1)
+        kernels.channel_sums(v, np.zeros(len(v)), sums, squares)
+        sums[-1] = v.shape[1]
+        step.sum_over_ranks(sums)
+        centre = sums[:-1] / max(1, sums[-1])
+        kernels.channel_sums(v, centre, np.zeros(len(v)), squares)
+        step.sum_over_ranks(squares)
+        mean[...] = centre
+        variance[...] = squares[:-1] / max(1, sums[-1])
+        inverse[...] = 1 / np.sqrt(squares[:-1] / max(1, sums[-1]) + self.eps)
+        return sums[-1]
+
+    def _run(self, mean, variance, count):
+        """Move the running statistics; a share without samples leaves them."""
+        if count:
+            m = self.momentum
+            self.running_mean[...] = (1 - m) * self.running_mean + m * mean
+            self.running_var[...] = (1 - m) * self.running_var + m * variance * (count / max(1, count - 1))
+
+    def _gradient(self, known, z, masked, by_z, apart, d, o, count, step, zero):
+        """dx in d, or in o if it is to be apart; adds to the gradients of weight and bias."""
+        dweight, dbias = self.weight.grad, self.bias.grad
+        if not self.weight.learns:
+            dweight, dbias = np.zeros_like(dweight), np.zeros_like(dbias)
+        if not self.sync:
+            kernels.batch_norm_gradient(*known, z, masked, by_z, apart, d, o, dweight, dbias, zero)
+            return
+        sums = np.zeros((2, len(d)))
+        kernels.gradient_sums(*known, z, masked, by_z, d, *sums, zero)
+        dbias += sums[0]
+        dweight += sums[1] * known[-1]
+        step.sum_over_ranks(sums)
+        kernels.gradient_from_sums(*known, *sums.astype(d.dtype), d.dtype.type(count), masked, by_z, apart, d, o, zero)
+
+
+class BatchNorm1d(Layer):
+    """The same for rows: x (D, N) or (D, T, N), mean and var (D,); see `BatchNorm2d`.
+
+    Examples
+    --------
+    >>> BatchNorm1d().build((128,), None)
+    (128,)
+    """
+
+    buffers = BatchNorm2d.buffers
+    __init__ = BatchNorm2d.__init__
+    forward, _statistics, _run, _gradient = BatchNorm2d.forward, BatchNorm2d._statistics, BatchNorm2d._run, BatchNorm2d._gradient
+
+    def build(self, shape, rng):
+        """(D,) or (D, T), unchanged"""
+        if len(shape) not in (1, 2):
+            raise ValueError(
+                f"{self!r} takes samples of shape (D,) or (D, T), but gets {tuple(shape)}; use BatchNorm2d() for images"
+            )
+        return make_parameters(self, shape)
+
+
+def make_parameters(layer, shape):
+    """weight 1, bias 0, running mean 0 and variance 1, for each of the C channels."""
+    if layer.weight is None:
+        layer.weight, layer.bias = Parameter(np.ones(shape[0]), decay=False), Parameter(np.zeros(shape[0]), decay=False)
+        layer.running_mean, layer.running_var = np.zeros(shape[0], np.float32), np.ones(shape[0], np.float32)
+    elif layer.weight.value.shape != shape[:1]:
+        raise ValueError(
+            f"{layer!r} has {layer.weight.value.size} channels already, but here it needs {shape[0]}; use a new layer"
+        )
+    return tuple(shape)
