@@ -1,6 +1,10 @@
 """`AllReduce`: every step, the gradients of all ranks are summed, so that all make the same update."""
 
+import difflib
+from collections.abc import Callable
 from dataclasses import dataclass
+
+from ..comm import collectives
 
 
 @dataclass(frozen=True)
@@ -9,16 +13,23 @@ class AllReduce:
 
     Parameters
     ----------
+    algorithm : str or callable
+        How a vector is summed: "native" (the communicator's own), "ring", "rabenseifner" ... (see `dtnn.comm.collectives`), or a
+        function of your own, ``algorithm(comm, array)``, that sums the array over all ranks in place. `check_allreduce` says
+        whether it does.
     bucket_bytes : int, optional
         The flat gradient goes out in contiguous pieces of at most so many bytes, from the back, the order in which backward
         finishes them. Left out, it goes out whole.
     overlap : bool
-        Begin all pieces before waiting for the first, instead of one after the other.
+        Begin all pieces before waiting for the first, instead of one after the other; with "native" only.
 
     Raises
     ------
     ValueError
-        `bucket_bytes` is not positive.
+        No such algorithm (the message has the nearest name), `bucket_bytes` is not positive, or `overlap` with an algorithm that
+        can't be begun without waiting for it.
+    TypeError
+        `algorithm` is neither a name nor a function.
 
     Notes
     -----
@@ -28,14 +39,21 @@ class AllReduce:
 
     Examples
     --------
-    >>> AllReduce()
-    AllReduce(bucket_bytes=None, overlap=False)
+    >>> AllReduce("ring", bucket_bytes=1_000_000)
+    AllReduce(algorithm='ring', bucket_bytes=1000000, overlap=False)
     """
 
+    algorithm: str | Callable = "native"
     bucket_bytes: int | None = None
     overlap: bool = False
 
     def __post_init__(self):
+        _check_algorithm(self.algorithm)
+        if self.overlap and self.algorithm != "native":
+            raise ValueError(
+                f"AllReduce({self.algorithm!r}, overlap=True): only the native algorithm can be begun without waiting for it; "
+                f'use algorithm="native", or overlap=False'
+            )
         if self.bucket_bytes is not None and self.bucket_bytes < 1:
             raise ValueError(f"AllReduce(bucket_bytes={self.bucket_bytes}): give a positive number of bytes, or leave it out")
 
@@ -55,16 +73,23 @@ class AllReduce:
         int
             Bytes that this rank handed over; 0 on one rank.
         """
-        region = parameters.reduced(tail)
-        if comm.size == 1 or not region.size:
+        if comm.size == 1:
             return 0
+        region = parameters.reduced(tail)
+        own = callable(self.algorithm)
+        if own and tail:
+            comm.Allreduce(region[-tail:])  # apart: what ranks decide must not depend on a function that may be wrong
+        self._reduce(comm, region[: region.size - tail] if own else region)
+        return region.nbytes
+
+    def _reduce(self, comm, region):
         if self.overlap:
             for request in [comm.Iallreduce(bucket) for bucket in self.buckets(region)]:
                 request.Wait()
-        else:
-            for bucket in self.buckets(region):
-                comm.Allreduce(bucket)
-        return region.nbytes
+            return
+        algorithm = self.algorithm if callable(self.algorithm) else getattr(collectives, self.algorithm)
+        for bucket in self.buckets(region):
+            algorithm(comm, bucket)
 
     def buckets(self, region):
         """The contiguous pieces of a flat vector, the last first; together they are all of it.
@@ -75,3 +100,14 @@ class AllReduce:
         """
         step = max(1, region.size if self.bucket_bytes is None else self.bucket_bytes // region.itemsize)
         return [region[max(0, stop - step) : stop] for stop in range(region.size, 0, -step)]
+
+
+def _check_algorithm(algorithm):
+    if callable(algorithm):
+        return
+    if not isinstance(algorithm, str):
+        raise TypeError(f"AllReduce({algorithm!r}): the algorithm is a name, or a function of a communicator and an array")
+    if algorithm not in collectives.ALGORITHMS:
+        near = difflib.get_close_matches(algorithm, collectives.ALGORITHMS, 1, 0.4)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(collectives.ALGORITHMS)}"
+        raise ValueError(f"AllReduce({algorithm!r}): there is no algorithm of that name; {hint}")

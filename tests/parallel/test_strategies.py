@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from dtnn.comm import Mismatch, Serial, run_threads
+from dtnn.comm import Mismatch, Serial, collectives, run_threads
 from dtnn.parallel import AllReduce, OutOfSync, broadcast, in_sync
 from dtnn.parallel.agreement import agree, first_difference, who_says_what
 from tests.comm.mpi_job import run_mpi
@@ -39,12 +39,24 @@ class Flat:
         return hashlib.sha256(self.value).hexdigest()
 
 
+def sum_by_gathering(comm, array):
+    """What a user may write in a notebook cell."""
+    everyone = comm.Gather(array)
+    if comm.rank == 0:
+        array[:] = everyone.sum(axis=0)
+    comm.Bcast(array)
+
+
 STRATEGIES = [
     AllReduce(),
     AllReduce(bucket_bytes=1),
     AllReduce(bucket_bytes=100),
     AllReduce(bucket_bytes=100, overlap=True),
     AllReduce(bucket_bytes=10**9, overlap=True),
+    *(AllReduce(name) for name in collectives.ALGORITHMS),
+    AllReduce("ring", bucket_bytes=64),
+    AllReduce(collectives.ring),
+    AllReduce(sum_by_gathering, bucket_bytes=100),
 ]
 
 
@@ -230,3 +242,32 @@ def test_gradients_of_a_network_are_summed_by_layer():
         np.testing.assert_array_equal(second, np.full((3, 5), 6))
         np.testing.assert_array_equal(first, np.zeros((5, 4)))
         np.testing.assert_array_equal(tail, [1.5, 3])
+
+
+def test_own_algorithm_does_not_touch_the_tail():
+    def job(comm):
+        parameters = Flat(seed=comm.rank)
+        parameters.grad[:] = comm.rank + 1
+        AllReduce(lambda comm, array: array.fill(-1)).reduce(comm, parameters, 2)
+        return parameters.reduced(2).copy()
+
+    for region in run_threads(job, 3):
+        np.testing.assert_array_equal(region[-2:], [6, 6])
+        np.testing.assert_array_equal(region[:-2], np.full(len(region) - 2, -1))
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "words"),
+    [
+        (lambda: AllReduce("rign"), ValueError, ["'rign'", "did you mean 'ring'?"]),
+        (lambda: AllReduce("zzzz"), ValueError, ["'zzzz'", "there are", "rabenseifner"]),
+        (lambda: AllReduce("check_allreduce"), ValueError, ["'check_allreduce'", "no algorithm"]),
+        (lambda: AllReduce(25_000_000), TypeError, ["25000000", "function"]),
+        (lambda: AllReduce("ring", overlap=True), ValueError, ["'ring'", "overlap=False"]),
+    ],
+)
+def test_mistakes_are_told(make, error, words):
+    with pytest.raises(error) as caught:
+        make()
+    for word in words:
+        assert word in str(caught.value)

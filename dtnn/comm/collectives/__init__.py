@@ -1,10 +1,11 @@
 """Sums over all ranks, one readable algorithm a file, each a function of a communicator and an array.
 
 They use nothing but ``Send``, ``Recv`` and ``Sendrecv``, take any number of ranks and any length, and leave the same bits on
-all ranks. What each costs is in `dtnn.comm.cost`.
+all ranks. What each costs is in `dtnn.comm.cost`; whether one of your own is right, `check_allreduce` says.
 """
 
 from .central import central
+from .check import WrongSum, check_allreduce
 from .native import native
 from .rabenseifner import rabenseifner
 from .recursive_doubling import recursive_doubling
@@ -12,4 +13,17 @@ from .ring import ring
 from .segmented_ring import segmented_ring
 from .tree import tree
 
-__all__ = ["central", "native", "rabenseifner", "recursive_doubling", "ring", "segmented_ring", "tree"]
+ALGORITHMS = ("central", "native", "rabenseifner", "recursive_doubling", "ring", "segmented_ring", "tree")
+
+__all__ = [
+    "ALGORITHMS",
+    "WrongSum",
+    "central",
+    "check_allreduce",
+    "native",
+    "rabenseifner",
+    "recursive_doubling",
+    "ring",
+    "segmented_ring",
+    "tree",
+]
