@@ -66,7 +66,7 @@ def _parser():
         "demo", help="train LeNet-5 on real digits on MPI engines of this machine", formatter_class=FORMATTER
     )
     add.add_argument("--ranks", type=_count, default=2, help="MPI engines to start")
-    add.add_argument("--epochs", type=_count, default=5, help="passes over the 4,000 digits")
+    add.add_argument("--epochs", type=_count, default=10, help="passes over the 4,000 digits")
     add.add_argument("--out", type=Path, default=Path("dtnn-demo"), help="folder for the picture and the run's JSON")
     add.set_defaults(command=demo)
     add = commands.add_parser("lab", help="copy the notebooks to a folder of yours and open JupyterLab there")
@@ -90,13 +90,14 @@ def _count(text):
 
 def demo(asked):
     """Train LeNet-5 on `asked.ranks` ranks; show progress, then a table, then where the files are."""
-    from . import data, optim, zoo
+    from . import data, zoo
+    from .optim import SGD, cosine
 
     asked.out.mkdir(parents=True, exist_ok=True)  # an impossible folder is told before the training
     digits, model = data.mnist5k(), zoo.lenet5()
     with _cluster(asked.ranks) as cluster:
         print(f"LeNet-5 on {len(digits.train):,} handwritten digits, {asked.epochs} epochs, {_whereabouts(cluster)}", flush=True)
-        run = model.start(digits, cluster=cluster, epochs=asked.epochs, batch_size=64, optimizer=optim.Adam(2e-3))
+        run = model.start(digits, cluster=cluster, epochs=asked.epochs, batch_size=32, optimizer=SGD(cosine(0.05), momentum=0.9))
         _follow(run)
     print(report(run.records))
     _keep(run, asked.out)

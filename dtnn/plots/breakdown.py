@@ -7,7 +7,8 @@ from .axes import axes_or_new, dress, remark
 from .palette import COMMUNICATION, FAINT, OWN, PAPER, PHASES, on
 from .story import Story
 
-FEW = 8  # up to so many ranks have their numbers written beside the bars
+FEW = 8  # up to so many ranks have numbers on their bars
+VERY_FEW = 4  # ... and a sentence above them
 
 
 def breakdown(records, ax=None, unit="seconds"):
@@ -96,9 +97,16 @@ class Bars:
     def _build(self, ranks):
         for artist in self.moving:
             artist.remove()
-        rows = range(len(ranks))
+        rows, self._ranks = range(len(ranks)), ranks
         self.bars = {
-            phase: self.ax.barh(rows, [0.0] * len(ranks), height=0.62, color=PHASES[phase], edgecolor=PAPER, linewidth=0.8)
+            phase: self.ax.barh(
+                rows,
+                [0.0] * len(ranks),
+                height=0.62 if len(ranks) < 3 else 0.52,
+                color=PHASES[phase],
+                edgecolor=PAPER,
+                linewidth=0.8,
+            )
             for phase in (*OWN, *COMMUNICATION)
         }
         for bar in self.bars["wait"]:
@@ -106,13 +114,14 @@ class Bars:
         self.texts = {key: self._text(key) for key in [(row, phase) for row in rows for phase in (*OWN, *COMMUNICATION, "sum")]}
         self._empty = remark(self.ax)
         self.moving = [*(bar for bars in self.bars.values() for bar in bars), *self.texts.values(), self._empty]
-        self._ranks = ranks
         self._label(ranks)
 
     def _text(self, key):
         row, phase = key
         if phase == "sum":
-            return self.ax.text(0, row - 0.48, "", ha="left", va="center", fontsize="small", color=FAINT)
+            return self.ax.text(
+                0, row - (0.48 if len(self._ranks) < 3 else 0.42), "", ha="left", va="center", fontsize="small", color=FAINT
+            )
         return self.ax.text(0, row, "", ha="center", va="center", fontsize="small", color=on(PHASES[phase]), clip_on=True)
 
     def _label(self, ranks):
@@ -120,7 +129,7 @@ class Bars:
         self.ax.set_yticks(range(0, len(ranks), every), [f"rank {rank}" for rank in ranks[::every]])
         self.ax.tick_params(axis="y", length=0)
         self.ax.spines["left"].set_visible(False)
-        self.ax.set_ylim(max(len(ranks), 1) - 0.5, -0.75 if len(ranks) <= FEW else -0.5)
+        self.ax.set_ylim(max(len(ranks), 1) - 0.5, -0.75 if len(ranks) <= VERY_FEW else -0.5)
 
     def _move(self, row, time):
         whole = time["own"] + time["communication"] or 1.0
@@ -130,7 +139,7 @@ class Bars:
             self.bars[phase][row].set(x=left, width=width)
             self._write(row, phase, left + width / 2, time[phase] / whole)
             left += width
-        if len(self._ranks) <= FEW:
+        if len(self._ranks) <= VERY_FEW:
             self.texts[row, "sum"].set_text(_sentence(time, whole))
 
     def _write(self, row, phase, x, part):

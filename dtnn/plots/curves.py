@@ -11,6 +11,8 @@ from .palette import STEPS, TRAINING, VALIDATION
 from .story import Story
 
 DECADE = 10.0  # a loss that falls by more than this factor is drawn on a logarithmic axis
+MARKED = 40  # epochs up to which each one has its point
+MANY = 20  # planned epochs up to which the axis shows them all from the beginning; beyond, it grows
 TITLES = {"loss": "Loss", "accuracy": "Accuracy"}
 
 
@@ -50,13 +52,7 @@ def curves(records, ax=None, metric="loss", scale="auto"):
 
 
 class Curve:
-    """The lines of one metric on one Axes, drawn once and then only moved.
-
-    Attributes
-    ----------
-    moving : list of artists
-        What changes from picture to picture while the frame stays.
-    """
+    """The lines of one metric on one Axes, drawn once and then only moved."""
 
     def __init__(self, ax, metric="loss", scale="auto"):
         self.ax, self.metric, self.scale = dress(ax, TITLES.get(metric, metric), "epoch"), metric, scale
@@ -65,10 +61,13 @@ class Curve:
         self.training = ax.plot([], [], "o-", color=TRAINING, linewidth=1.8, markersize=5, label="training")[0]
         self.validation = ax.plot([], [], "s--", color=VALIDATION, linewidth=1.8, markersize=5, label="validation")[0]
         self.empty = remark(ax)
-        self.moving = [self.steps, self.smooth, self.training, self.validation, self.empty]
         self._frame = None
-        self._ends = None
         ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
+
+    @property
+    def moving(self):
+        """What changes from picture to picture while the frame stays."""
+        return [self.steps, self.smooth, self.training, self.validation, self.empty]
 
     def show(self, story):
         """Move the lines to what the story tells; returns whether the frame (limits, legend) has changed."""
@@ -79,6 +78,8 @@ class Curve:
         self.smooth.set_data(x, _smooth(y))
         self.training.set_data(*story.column(self.metric))
         self.validation.set_data(*story.column(f"val_{self.metric}"))
+        for line, marker in ((self.training, "o"), (self.validation, "s")):
+            line.set_marker(marker if len(line.get_xdata()) <= MARKED else "")
         self.empty.set_text(self._nothing(story))
         return self._set_frame(story, per_epoch)
 
@@ -110,13 +111,14 @@ class Curve:
             _few_ticks(self.ax)
         elif is_share(self.metric):
             self.ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-        self._legend(lines)
+        self._explain(lines)
         return True
 
-    def _legend(self, lines):
+    def _explain(self, lines):
+        """A legend where it hides least."""
         if lines:
-            corner = "lower right" if is_share(self.metric) else "upper right"
-            self.ax.legend(handles=lines, frameon=False, fontsize="small", loc=corner)
+            ground = {"framealpha": 1, "facecolor": self.ax.get_facecolor(), "edgecolor": "none", "borderpad": 0.1}
+            self.ax.legend(handles=lines, fontsize="small", loc="best", **ground)
 
     def _span(self, story, by_epoch):
         if not by_epoch:
@@ -124,19 +126,22 @@ class Curve:
         first = story.first.epoch - 1 if story.first else story.epochs[0].epoch - 1 if story.epochs else 0
         last = max(first + 1, story.progress, story.epochs[-1].epoch if story.epochs else 0)
         planned = story.settings.get("epochs") or 0
-        whole = math.ceil(round(last, 6)) if story.finish or planned + first < last else planned + first
-        return first, whole + 0.02 * (whole - first)
+        done = math.ceil(round(last - first, 6))
+        whole = done if story.finish else max(done, min(planned, max(MANY, _rounded_up(done))))
+        return first, first + 1.02 * whole
 
     def _heights(self, lines):
         """Whether the axis is logarithmic, and its limits: rounded outwards, so that they change rarely."""
-        values = [value for line in lines for value in _finite(line.get_ydata())]
+        values = [_finite(line.get_ydata()) for line in lines]
+        values = [each for each in values if len(each)]
         if not values:
             return False, (0.0, 1.0)
-        low, high = min(values), max(values)
+        low, high = min(each.min() for each in values), max(each.max() for each in values)
         if is_share(self.metric):
             return False, (max(0.0, math.floor(low * 10 - 0.2) / 10), 1.01)
         log = self.scale == "log" or (self.scale == "auto" and low > 0 and high > DECADE * low)
         if log and low > 0:
+            low = min(np.quantile(each, 0.02) for each in values)  # a few lucky steps must not squeeze all the others
             return True, (_decade_part(low, math.floor), _decade_part(high, math.ceil))
         unit = _unit(high - min(low, 0.0))
         return False, (min(0.0, math.floor(low / unit) * unit), math.ceil(high / unit * 1.02) * unit)
@@ -175,8 +180,17 @@ def _rounded_up(count):
     return _decade_part(float(count), math.ceil)
 
 
+def _short(value):
+    """A tick's number in few letters.
+
+    >>> _short(0.5), _short(0.02), _short(0.0001), _short(1.0)
+    ('0.5', '0.02', '1e-4', '1')
+    """
+    return f"{value:g}" if value >= 0.01 else f"{value:.0e}".replace("e-0", "e-")
+
+
 def _few_ticks(ax):
     low, high = ax.get_ylim()
     ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low < 1000 else (1,)))
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _short(value)))
     ax.yaxis.set_minor_formatter(NullFormatter())

@@ -73,15 +73,15 @@ def _busy_with(story, waiting_for, now):
 
 
 def _epochs(story, word):
-    of = story.settings.get("epochs")
+    of = f" of {story.settings['epochs']:,}" if story.settings.get("epochs") else ""
     ended = len(story.epochs) and story.epochs[-1].epoch
     if word == "running":
-        return f"epoch {story.step.epoch}" + (f" of {of}" if of else "")
+        return f"epoch {story.step.epoch:,}{of}"
     if word == "done" and ended:
         return f"{ended} epoch{'s' * (ended != 1)}{_took(story)}"
     if story.step is None:
         return "before the first step"
-    return f"at step {story.step.step:,}, epoch {story.step.epoch}" + (f" of {of}" if of else "")
+    return f"at step {story.step.step:,}, epoch {story.step.epoch:,}{of}"
 
 
 def _took(story):

@@ -6,12 +6,12 @@ import time
 
 from .headline import headline, number
 from .picture import WIDTH, Picture, picture
-from .screens import screen_for
+from .screens import after_each_cell, screen_for
 from .story import Story
 
 LONGEST = 0.5  # seconds between pictures, at most
-SHARE = 0.06  # of this process's time that drawing may take, within these two
-DENSE = 2.0  # pixels of the last picture, the one that stays, for each of a live one
+SHARE = 0.08  # of this process's time that drawing may take, within these two
+DENSE = 1.5  # pixels of the last picture, the one that stays, for each of a live one
 
 
 class Live:
@@ -46,7 +46,7 @@ class Live:
     def __init__(self, run, title="", width=WIDTH, screen=None):
         self.run, self.title, self.width, self.screen = run, title, width, screen
         self.story, self.drawn, self.task, self.closed = Story(), None, None, False
-        self._picture, self._next, self._shown = None, 0.0, None
+        self._picture, self._next, self._shown, self._leave = None, 0.0, None, _nothing
 
     # ---- what is known of the run
 
@@ -119,9 +119,10 @@ class Live:
     def start(self):
         """Keep it up to date in the kernel's own event loop whenever no cell runs, to the run's end; returns at once."""
         self.update(force=True)
-        if self.task is None:
+        if self.task is None and not self.closed:
             with contextlib.suppress(RuntimeError):  # no loop: a terminal; whoever waits for the run updates
                 self.task = asyncio.get_running_loop().create_task(self._follow())
+                self._leave = after_each_cell(self._after_cell)
         return self
 
     def close(self):
@@ -130,6 +131,11 @@ class Live:
             self.update(force=True)
             self.closed = True
             self._on_screen().close(self)
+            self._leave()
+
+    def _after_cell(self, *_):
+        """At the end of a cell that may have waited for the run: programs that run notebooks hear of nothing between cells."""
+        self.close() if self.done else self.update()
 
     async def _follow(self):
         try:
@@ -157,3 +163,7 @@ class Live:
 
     def _ipython_display_(self):
         self.start()
+
+
+def _nothing():
+    pass

@@ -5,6 +5,7 @@ import textwrap
 import time
 
 from matplotlib import rc_context, rcParamsDefault
+from matplotlib.transforms import Bbox
 from PIL import Image, PngImagePlugin
 
 from .axes import Sheet, paper
@@ -14,11 +15,13 @@ from .headline import headline, state
 from .palette import INK, PAPER, STATES
 from .story import Story
 
-WIDTH, HEIGHT = 960, 340  # pixels
-PLACES = (0.052, 0.165, 0.268, 0.60), (0.380, 0.165, 0.236, 0.60), (0.684, 0.295, 0.293, 0.47)
+WIDTH, HEIGHT = 960, 360  # pixels
+HEADER = 0.86  # where the line of words begins
+STRIPS = (0.0, 0.334), (0.334, 0.626), (0.626, 1.0)  # what belongs to each panel, from left to right
+PLACES = (0.054, 0.165, 0.268, 0.60), (0.390, 0.165, 0.226, 0.60), (0.694, 0.300, 0.283, 0.465)
 STYLED = ("axes", "font", "grid", "hatch", "legend", "lines", "patch", "text", "xtick", "ytick")
 STYLE = {key: value for key, value in rcParamsDefault.items() if key.split(".")[0] in STYLED}
-STYLE |= {"font.size": 9.5, "text.color": INK, "hatch.linewidth": 1.2}
+STYLE |= {"font.size": 10.5, "text.color": INK, "hatch.linewidth": 1.2}
 COLOURS = 128  # in the PNG: half the bytes and the time of a full one, and no difference to be seen
 
 
@@ -29,7 +32,7 @@ def picture(records, width=WIDTH, title="", state=None, waiting_for="", error=""
     ----------
     records : list of records or Story
     width : int
-        Pixels; the height follows (17:48).
+        Pixels; the height follows (3:8).
     title : str
         What the run is called, in front of the line of words.
     state, waiting_for, error : str, optional
@@ -82,20 +85,20 @@ class Picture:
             self.canvas = self.figure.canvas
             loss, metric, bars = (self.figure.add_axes(place) for place in PLACES)
             self.loss, self.metric, self.bars = Curve(loss), Curve(metric, "accuracy"), Bars(bars)
-            self.word = self.figure.text(0.012, 0.925, "", fontsize=12, fontweight="bold", va="center")
-            self.words = self.figure.text(0.012, 0.925, "", fontsize=11, color=INK, va="center")
+            self.word = self.figure.text(0.012, 0.925, "", fontsize=13.5, fontweight="bold", va="center")
+            self.words = self.figure.text(0.012, 0.925, "", fontsize=12, color=INK, va="center")
             self.error = self._box()
-            self.title, self._ground = title, None
+            self.title, self._frames = title, {}
             paper(self.figure)
 
     def _box(self):
         red = STATES["failed"]
         edge = {"facecolor": PAPER, "edgecolor": red, "boxstyle": "round,pad=0.7", "linewidth": 1.2}
-        return self.figure.text(0.02, 0.045, "", fontsize=10, color=red, ha="left", va="bottom", bbox=edge, linespacing=1.5)
+        return self.figure.text(0.02, 0.045, "", fontsize=11, color=red, ha="left", va="bottom", bbox=edge, linespacing=1.5)
 
     @property
     def moving(self):
-        """The artists that are not part of the frame."""
+        """The artists that are not part of a frame."""
         return [*self.loss.moving, *self.metric.moving, *self.bars.moving, self.word, self.words, self.error]
 
     def draw(self, story, state=None, waiting_for="", error=""):
@@ -103,12 +106,11 @@ class Picture:
         with rc_context(STYLE):
             self._write(story, state, waiting_for, error)
             self._choose_metric(story)
-            changed = [panel.show(story) for panel in (self.loss, self.metric, self.bars)]
-            if any(changed) or self._ground is None:
-                self._draw_frame()
-            self.canvas.restore_region(self._ground)
-            for artist in self.moving:
-                artist.draw(self.canvas.get_renderer())
+            panels = self.loss, self.metric, self.bars
+            for panel, strip in zip(panels, STRIPS):
+                if panel.show(story) or strip not in self._frames:
+                    self._frames[strip] = self._frame(panel, strip)
+            self._compose(panels)
         return self._png(story)
 
     def _write(self, story, told, waiting_for, error):
@@ -121,10 +123,10 @@ class Picture:
 
     def _fit(self, parts):
         """As many of the parts as the width has room for; the last one may be what is waited for, and stays."""
-        self.words.set_text("  ·  ".join(parts))
+        self.words.set_text(" · ".join(parts))
         while self._right(self.words) > 0.99 and len(parts) > 1:
             parts = parts[:-2] + parts[-1:]
-            self.words.set_text("  ·  ".join(parts))
+            self.words.set_text(" · ".join(parts))
 
     def _right(self, text):
         return text.get_window_extent(self.canvas.get_renderer()).x1 / self.figure.bbox.width
@@ -136,12 +138,42 @@ class Picture:
             ax.clear()
             self.metric = Curve(ax, name)
             paper(self.figure)
+            self._frames.clear()
 
-    def _draw_frame(self):
-        for artist in self.moving:
+    def _frame(self, panel, strip):
+        """What of a panel stays the same for many pictures (axes, ticks, titles, legend), as an image of its strip."""
+        for artist in panel.moving:
             artist.set_animated(True)
-        self.canvas.draw()
-        self._ground = self.canvas.copy_from_bbox(self.figure.bbox)
+        renderer = self._clean_paper()
+        panel.ax.draw(renderer)
+        return self.canvas.copy_from_bbox(self._pixels(*strip, HEADER)), self._legend(panel.ax, renderer)
+
+    def _legend(self, ax, renderer):
+        """The image of a legend, to be put above the lines that pass under it."""
+        legend = ax.get_legend()
+        return legend and self.canvas.copy_from_bbox(legend.get_window_extent(renderer))
+
+    def _compose(self, panels):
+        """Frames, then what moves, then legends."""
+        renderer = self._clean_paper()
+        for frame, _ in self._frames.values():
+            self.canvas.restore_region(frame)
+        for artist in (artist for panel in panels for artist in panel.moving):
+            artist.draw(renderer)
+        for _, legend in self._frames.values():
+            if legend:
+                self.canvas.restore_region(legend)
+        for text in (self.word, self.words, self.error):
+            text.draw(renderer)
+
+    def _clean_paper(self):
+        renderer = self.canvas.get_renderer()
+        renderer.clear()
+        self.figure.patch.draw(renderer)
+        return renderer
+
+    def _pixels(self, left, right, top):
+        return Bbox.from_extents(left, 0, right, top).transformed(self.figure.transSubfigure)
 
     def _png(self, story):
         told = PngImagePlugin.PngInfo()
@@ -156,7 +188,7 @@ class Picture:
         return written.getvalue()
 
 
-def _wrapped(error, width=118, most=7):
+def _wrapped(error, width=104, most=7):
     """The error in lines that fit."""
     lines = [piece for line in error.strip().splitlines() if line.strip() for piece in textwrap.wrap(line, width)]
     return "\n".join(lines[:most] + ["..."] * (len(lines) > most)).replace("$", r"\$")

@@ -1,6 +1,8 @@
 """Where a live view appears: widgets, a display that is updated, or a terminal's bar."""
 
 import base64
+import contextlib
+import functools
 import html
 import sys
 import uuid
@@ -23,8 +25,26 @@ def screen_for():
 
 def in_notebook():
     """Whether this is a Jupyter kernel, so that pictures have somewhere to appear."""
+    return getattr(_shell(), "kernel", None) is not None
+
+
+def after_each_cell(function):
+    """Have a function called when a cell of this notebook has run; returns the function that ends that."""
+    if not in_notebook():
+        return lambda: None
+    events = _shell().events
+    events.register("post_run_cell", function)
+    return functools.partial(_unregister, events, function)
+
+
+def _unregister(events, function):
+    with contextlib.suppress(ValueError):  # it is not registered any more
+        events.unregister("post_run_cell", function)
+
+
+def _shell():
     ipython = sys.modules.get("IPython")
-    return ipython is not None and getattr(ipython.get_ipython(), "kernel", None) is not None
+    return ipython.get_ipython() if ipython else None
 
 
 class Display:

@@ -69,6 +69,13 @@ def test_limits_are_known_from_the_plan_and_stay(run_of, ax):
     assert seen == {(0.0, 5.1)}
 
 
+def test_a_very_long_plan_grows_with_the_run(run_of):
+    records = run_of(epochs=30, finish="")
+    records[0].settings["epochs"] = 100_000
+    ends = [curves(records[:end], ax=Figure().add_subplot()).get_xlim()[1] for end in (80, 150, len(records))]
+    assert ends == [20.4, 20.4, 51.0]
+
+
 def test_a_run_that_goes_on_begins_where_it_was(ax):
     records = [Step(i, 3 + i // 11, 1.0, 1, 0.1, 0.1, 0.0) for i in range(1, 21)]
     records += [Epoch(3, 10, 10, 1.0, 0.1, {"loss": 1.0}, 0.0), Epoch(4, 20, 10, 1.0, 0.1, {"loss": 1.0}, 0.0)]
