@@ -13,6 +13,8 @@ Examples
 
 from dataclasses import dataclass
 
+from .collectives.torus import grid
+
 
 @dataclass(frozen=True)
 class Cost:
@@ -78,6 +80,28 @@ def rabenseifner(ranks, size):
     rounds, share = _ceil_log2(places), size / places
     cost = Cost(2 * rounds, 2 * (places - 1) * share, (places - 1) * share, 2 * places * rounds, 2 * (places - 1) * size)
     return _folded(ranks, size, cost)
+
+
+def torus(ranks, size):
+    """2(R-1 + C-1) alpha + 2(P-1)/P n beta + (P-1)/P n gamma on R rows and C columns, the most square grid there is."""
+    rows, columns = grid(ranks)
+    starts = 2 * (rows - 1 + columns - 1)
+    others, share = ranks - 1, size / ranks
+    return Cost(starts, 2 * others * share, others * share, ranks * starts, 2 * others * size)
+
+
+def hierarchical(ranks, size, ranks_per_node):
+    """A tree of g ranks within each node, and Rabenseifner's algorithm between the N nodes, on links that are all alike."""
+    nodes = -(-ranks // ranks_per_node)
+    rounds, inside = _ceil_log2(min(ranks, ranks_per_node)), ranks - nodes
+    between = rabenseifner(nodes, size)
+    return Cost(
+        between.starts + 2 * rounds,
+        between.path_bytes + 2 * rounds * size,
+        between.added_bytes + rounds * size,
+        between.messages + 2 * inside,
+        between.bytes + 2 * inside * size,
+    )
 
 
 def lower_bound(ranks, size):

@@ -6,24 +6,38 @@ all ranks. What each costs is in `dtnn.comm.cost`; whether one of your own is ri
 
 from .central import central
 from .check import WrongSum, check_allreduce
+from .hierarchical import hierarchical
 from .native import native
 from .rabenseifner import rabenseifner
 from .recursive_doubling import recursive_doubling
 from .ring import ring
 from .segmented_ring import segmented_ring
+from .torus import torus
 from .tree import tree
 
-ALGORITHMS = ("central", "native", "rabenseifner", "recursive_doubling", "ring", "segmented_ring", "tree")
+ALGORITHMS = (
+    "central",
+    "hierarchical",
+    "native",
+    "rabenseifner",
+    "recursive_doubling",
+    "ring",
+    "segmented_ring",
+    "torus",
+    "tree",
+)
 
 __all__ = [
     "ALGORITHMS",
     "WrongSum",
     "central",
     "check_allreduce",
+    "hierarchical",
     "native",
     "rabenseifner",
     "recursive_doubling",
     "ring",
     "segmented_ring",
+    "torus",
     "tree",
 ]

@@ -76,13 +76,16 @@ def test_one_rank_changes_nothing_and_sends_nothing(name):
     assert not [note for note in traced.notes if isinstance(note, Message)]
 
 
+EXTRA = {"segmented_ring": [64], "hierarchical": [3]}  # bytes a segment; ranks a node
+
+
 def predicted(name, ranks, array):
-    formula = getattr(cost, name)
-    return formula(ranks, array.nbytes, segments(array, ranks, 64)) if name == "segmented_ring" else formula(ranks, array.nbytes)
+    extra = {"segmented_ring": [segments(array, ranks, 64)]}.get(name, EXTRA.get(name, []))
+    return getattr(cost, name)(ranks, array.nbytes, *extra)
 
 
 def run(name, comm, array):
-    getattr(collectives, name)(comm, array, *([64] if name == "segmented_ring" else []))
+    getattr(collectives, name)(comm, array, *EXTRA.get(name, []))
 
 
 @any_ranks
@@ -111,7 +114,11 @@ def test_time_is_that_of_the_formula(name, ranks):
         run(name, timed, array.copy())
         return timed.now
 
-    assert max(run_threads(job, ranks)) == pytest.approx(predicted(name, ranks, array).seconds(1000.0, 1.0))
+    right = predicted(name, ranks, array).seconds(1000.0, 1.0)
+    if name == "hierarchical" and ranks % 3:
+        assert max(run_threads(job, ranks)) <= right  # the last node is smaller, and may be done earlier
+    else:
+        assert max(run_threads(job, ranks)) == pytest.approx(right)
 
 
 def test_ring_talks_to_neighbours_only():
@@ -124,7 +131,7 @@ def test_ring_talks_to_neighbours_only():
 
 
 def test_long_vectors_want_other_algorithms_than_short_ones():
-    """What a class is to find out: the tree wins for few bytes, the ring for many, Rabenseifner nearly always."""
+    """What a class is to find out: few messages win for few bytes, few bytes a message for many; and nothing beats the bound."""
     network = {"alpha": 1e-5, "beta": 1e-9, "gamma": 2e-10}
     short, long = ({name: cost_of(name, 16, size).seconds(**network) for name in NAMES} for size in (1e2, 1e8))
     assert min(short, key=short.get) == "recursive_doubling"
@@ -137,7 +144,7 @@ def test_long_vectors_want_other_algorithms_than_short_ones():
 
 
 def cost_of(name, ranks, size):
-    return cost.segmented_ring(ranks, size, 4) if name == "segmented_ring" else getattr(cost, name)(ranks, size)
+    return getattr(cost, name)(ranks, size, *([4] if name in EXTRA else []))
 
 
 def test_every_algorithm_has_formula_and_source():
