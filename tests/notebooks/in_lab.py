@@ -209,4 +209,5 @@ def until(true, seconds, what):
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended from outside"))  # so that all that was started is ended
     main(*sys.argv[1:])
