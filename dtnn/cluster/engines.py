@@ -16,6 +16,7 @@ from .rank import Outcome
 TICK = 0.05  # seconds between two looks at what came, unless something wakes us
 SECOND_LINE = 1.0  # seconds after which ranks that didn't hear of another's failure are interrupted from here
 THIRD_LINE = 1.5  # ... and those that didn't hear that either get a signal through their nanny
+LAST_MAIL = 1.5  # seconds that messages may still take when the launcher or the controller has ended
 LATE_RECORDS = 5.0  # seconds to wait for records that a result has overtaken
 
 
@@ -27,7 +28,7 @@ class Engines:
         self.client = self.cluster = None
         self.hellos, self.ids = [], []  # by rank
         self.folder = self._watchdog = None
-        self._numbers, self._fresh, self._gone = itertools.count(1), False, {}
+        self._numbers, self._fresh, self._lost_since = itertools.count(1), False, None
 
     @classmethod
     def of(cls, ready, size, timeout):
@@ -53,8 +54,8 @@ class Engines:
     def _launch(self, waits):
         until = time.monotonic() + self.timeout
         self.folder = folder.make(lambda path: leftovers.sign(path, self.size))
-        self._watchdog = launchers.start_watchdog(self.mark, self.folder)
-        environment = launchers.environment(self.mark, self.threads, self.threads_asked)
+        self._watchdog = launchers.start_watchdog(self.folder)
+        environment = launchers.environment(self.folder, self.threads, self.threads_asked)
         self.cluster = launchers.ipyparallel_cluster(self.size, self.folder, environment)
         waits("the controller")
         self.cluster.start_controller_sync()
@@ -82,18 +83,13 @@ class Engines:
         for ident in self.ids:
             self.client[ident].apply_async(engine.warm, names)
 
-    @property
-    def mark(self):
-        """What the processes of this cluster are known by."""
-        return os.path.basename(self.folder)
-
     def stop(self):
         """End engines, then controller, by signals: quicker than asking, and it needs no event loop, so it works at exit too."""
         if self.client is not None and self.cluster is not None:
             with contextlib.suppress(Exception):
                 self.client.close(linger=0)
         if self.folder is not None:
-            watchdog.clean_up(self.mark, self.folder)
+            watchdog.clean_up(self.folder)
             self._dismiss_watchdog()
         self.client = self.cluster = self.folder = None
 
@@ -110,8 +106,8 @@ class Engines:
         return [{name: hello[name] for name in ("rank", "host", "pid", "cores", "threads")} for hello in self.hellos]
 
     def dead(self):
-        """Ranks whose engines have gone away."""
-        here = set(self.client.ids) if self.client is not None else set()
+        """Ranks whose engines have gone away, or can't be reached any more."""
+        here = set(self.client.ids) if self.client is not None and not self._is_lost() else set()
         return {rank for rank, ident in enumerate(self.ids) if ident not in here}
 
     def check(self):
@@ -133,8 +129,11 @@ class Engines:
         return sorted(self.client.ids)
 
     def _launcher_has_ended(self):
-        process = self.cluster.engine_set._popen_process
-        return process is not None and process.poll() is not None
+        return _has_ended(self.cluster.engine_set)
+
+    def _is_lost(self):
+        """Whether the launcher or the controller has ended, so that nothing more will be heard."""
+        return self.cluster is not None and (self._launcher_has_ended() or _has_ended(self.cluster.controller))
 
     # ---- runs
 
@@ -151,7 +150,7 @@ class Engines:
         """First phase; whether all are ready for the second."""
         run._waits("the ranks to unpack the job")
         answers = self.ask(run, engine.prepare, number, parcel)
-        while not all(answer.ready() for answer in answers):
+        while not all(answer.ready() for answer in answers) and not self.silent():
             run._wake.wait(TICK)
             run._wake.clear()
         asked = [kind for kind, _ in run._take_requests()]
@@ -172,6 +171,8 @@ class Engines:
 
     def outcome(self, rank, answer):
         """What came of a request: None, or an Outcome, or that of a rank that died."""
+        if not answer.ready():
+            return Outcome(rank, "dead", trace=obituary.text(rank, self.hellos, self.log()))
         try:
             found = answer.get(0)
         except Exception as error:
@@ -180,6 +181,14 @@ class Engines:
                 return Outcome(rank, "dead", trace=obituary.text(rank, self.hellos, self.log()))
             return Outcome(rank, "failed", trace=str(error) + "\n")
         return engine.unpack_outcome(found[1] if isinstance(found, tuple) else found, rank) if found else None
+
+    def silent(self):
+        """Whether nothing more will be heard, and what was under way has had time to arrive."""
+        if not self._is_lost():
+            self._lost_since = None
+        elif self._lost_since is None:
+            self._lost_since = time.monotonic()
+        return self._lost_since is not None and time.monotonic() - self._lost_since > LAST_MAIL
 
     def message(self, rank, what, number, **content):
         """Send something over the control channel of a rank; the reply is a future."""
@@ -216,7 +225,7 @@ class Flight:
             self._serve()
             for rank in sorted(self.pending):
                 self._read(rank)
-                if self.answers[rank].ready():
+                if self.answers[rank].ready() or self.engines.silent():
                     self._land(rank)
             self._insist()
             self.run._tick()
@@ -278,3 +287,9 @@ class Flight:
         while self.read[rank] < batches and time.monotonic() < until:
             time.sleep(0.005)
             self._read(rank)
+
+
+def _has_ended(launcher):
+    """Whether a process that ipyparallel launched here has ended."""
+    process = getattr(launcher, "_popen_process", None)
+    return process is not None and process.poll() is not None

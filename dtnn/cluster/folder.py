@@ -8,7 +8,7 @@ import tempfile
 
 
 def make(prepare=None):
-    """A new folder, mode 0700, whose name is the cluster's mark.
+    """A new folder, mode 0700; its path is what the cluster's processes are known by.
 
     Parameters
     ----------

@@ -38,13 +38,13 @@ def is_mpich(path):
     return any(word in os.path.basename(os.path.realpath(path)) for word in ("hydra", "gforker"))
 
 
-def environment(mark, threads, threads_asked):
+def environment(folder, threads, threads_asked):
     """What the environment of engines says beyond the client's.
 
     Parameters
     ----------
-    mark : str
-        By which the watchdog knows them.
+    folder : str
+        The cluster's, by which the watchdog knows its processes.
     threads : int
         BLAS and Numba threads of each.
     threads_asked : bool
@@ -52,7 +52,7 @@ def environment(mark, threads, threads_asked):
     """
     pools = {name: str(threads) for name in POOLS if threads_asked or name not in os.environ}
     return {
-        watchdog.VARIABLE: mark,
+        watchdog.VARIABLE: folder,
         **pools,
         **where_dtnn_is(),
         # Open MPI: root, more ranks than cores, no rank tied to one core.  MPICH: no socket but on this host
@@ -65,10 +65,10 @@ def environment(mark, threads, threads_asked):
     }
 
 
-def start_watchdog(mark, folder):
+def start_watchdog(folder):
     """The process that cleans up when this one is gone; it lives as long as its stdin is open."""
     return subprocess.Popen(
-        [sys.executable, "-I", "-S", watchdog.__file__, mark, folder],
+        [sys.executable, "-I", "-S", watchdog.__file__, folder],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -18,8 +18,8 @@ class Found:
 
     Parameters
     ----------
-    mark : str
-        What its processes are known by; also the name of its folder.
+    folder : str
+        Its private folder, by whose path its processes are known.
     processes : list of int
     client : int or None
         The process that started it, if it still lives.
@@ -30,7 +30,7 @@ class Found:
         Seconds since 1970.
     """
 
-    mark: str
+    folder: str
     processes: list
     client: int | None
     here: bool
@@ -45,7 +45,7 @@ class Found:
     def __str__(self):
         whose = "started elsewhere" if not self.here else f"of process {self.client}" if self.client else "left behind"
         since = time.strftime("%Y-%m-%d %H:%M", time.localtime(self.started)) if self.started else "?"
-        return f"{self.mark}  {self.ranks or '?'} ranks, {len(self.processes)} processes, since {since}, {whose}"
+        return f"{self.folder}  {self.ranks or '?'} ranks, {len(self.processes)} processes, since {since}, {whose}"
 
 
 def sign(path, ranks):
@@ -62,9 +62,9 @@ def found():
     -------
     list of Found
     """
-    processes = marked()
-    names = set(processes) | {name for name in os.listdir(folder.place()) if name.startswith("c")}
-    return [_look(name, processes.get(name, [])) for name in sorted(names)]
+    processes, own = processes_by_folder(), folder.place()
+    paths = set(processes) | {os.path.join(own, name) for name in os.listdir(own) if name.startswith("c")}
+    return [_look(path, processes.get(path, [])) for path in sorted(paths)]
 
 
 def clean(everything=False):
@@ -77,22 +77,22 @@ def clean(everything=False):
     """
     ended = [cluster for cluster in found() if cluster.orphan or (everything and cluster.here)]
     for cluster in ended:
-        watchdog.clean_up(cluster.mark, os.path.join(folder.place(), cluster.mark))
+        watchdog.clean_up(cluster.folder)
     return ended
 
 
-def marked():
-    """The processes of this user's clusters, by mark."""
+def processes_by_folder():
+    """The processes of this user's clusters."""
     import psutil
 
-    by_mark = {}
+    by_folder = {}
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error, OSError):
             if not hasattr(os, "getuid") or process.uids().real == os.getuid():
-                mark = process.environ().get(watchdog.VARIABLE)
-                if mark:
-                    by_mark.setdefault(mark, []).append(process.pid)
-    return by_mark
+                path = process.environ().get(watchdog.VARIABLE)
+                if path:
+                    by_folder.setdefault(path, []).append(process.pid)
+    return by_folder
 
 
 def born(pid):
@@ -112,12 +112,18 @@ def place():
     return platform.node()
 
 
-def _look(mark, processes):
-    values = _signed(os.path.join(folder.place(), mark))
+def _look(path, processes):
+    values = _signed(path)
     here = bool(processes) or values.get("place", place()) == place()
-    pid = values.get("pid")
-    alive = isinstance(pid, int) and values.get("born") is not None and born(pid) == values["born"]
-    return Found(mark, processes, pid if alive else None, here, values.get("ranks"), values.get("started"))
+    return Found(path, processes, _client(path, values), here, values.get("ranks"), values.get("started"))
+
+
+def _client(path, values):
+    """The process that started a cluster, if it lives; where that isn't written, the folder's name has its number."""
+    if isinstance(values.get("pid"), int) and isinstance(values.get("born"), float):
+        return values["pid"] if born(values["pid"]) == values["born"] else None
+    number = os.path.basename(path)[1:].split("-")[0]
+    return int(number) if number.isdecimal() and born(int(number)) is not None else None
 
 
 def _signed(path):

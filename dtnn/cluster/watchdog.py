@@ -1,8 +1,8 @@
 """Ends everything that belongs to a cluster when the process that started it is gone, however it went.
 
-Run as a program of its own (``python watchdog.py MARK FOLDER``), before anything else of the cluster is started.  It holds
+Run as a program of its own (``python watchdog.py FOLDER``), before anything else of the cluster is started.  It holds
 the reading end of a pipe whose other end is the client's: when the client ends, by SIGKILL too, the pipe closes.  What
-belongs to the cluster is found by a mark in the processes' environment, so nothing that was started escapes, be it a
+belongs to the cluster is found by its folder's name in the processes' environment, so nothing that was started escapes, be it a
 launcher's helper or a process that a job started itself.  Imports nothing but the standard library: it costs 8 MB.
 """
 
@@ -14,7 +14,7 @@ import signal
 import sys
 import time
 
-VARIABLE = "DTNN_CLUSTER"  # the mark's name in the environment
+VARIABLE = "DTNN_CLUSTER"  # in the environment of whatever belongs to a cluster: the cluster's folder
 PATIENCE = 0.5  # seconds between asking a process to end and ending it; ours have nothing to save
 LATE = 3.0  # seconds in which a process that was being started when the client died may still appear
 PERIOD = 1.0  # seconds between looks at whether the client is still the parent
@@ -22,19 +22,20 @@ SHARED = "shared"  # file in the cluster's folder: shared memory that MPI made a
 SHARED_NAMES = ("mpich_shm", "ucx_shm", "sm_segment", "vader_segment")
 
 
-def members(mark):
-    """Process ids of everything that carries the mark."""
+def members(folder):
+    """Process ids of everything that belongs to the cluster of this folder."""
     if os.path.isdir("/proc/self"):
-        return [pid for pid in map(int, filter(str.isdecimal, os.listdir("/proc"))) if _is_marked(pid, mark)]
-    return _members_elsewhere(mark)
+        return [pid for pid in map(int, filter(str.isdecimal, os.listdir("/proc"))) if _is_marked(pid, folder)]
+    return _members_elsewhere(folder)
 
 
-def sweep(mark, patience=PATIENCE, late=0.0):
-    """End everything that carries the mark: asked first, ended by force after `patience` seconds.
+def sweep(folder, patience=PATIENCE, late=0.0):
+    """End everything that belongs to a cluster: asked first, ended by force after `patience` seconds.
 
     Parameters
     ----------
-    mark : str
+    folder : str
+        The cluster's.
     patience : float
     late : float
         Seconds without a find after which nothing more is expected.
@@ -46,7 +47,7 @@ def sweep(mark, patience=PATIENCE, late=0.0):
     """
     asked, quiet = {}, time.monotonic()
     while True:
-        found, now = members(mark), time.monotonic()
+        found, now = members(folder), time.monotonic()
         for pid in found:
             quiet = now
             first = asked.setdefault(pid, now)
@@ -68,12 +69,12 @@ def shared_memory(pid="self"):
     return set()
 
 
-def clean_up(mark, folder, late=0.0):
-    """End everything that carries the mark, and remove its folder and MPI's shared memory; what is left, normally nothing."""
-    shared = set().union(*map(shared_memory, members(mark)))
+def clean_up(folder, late=0.0):
+    """End everything that belongs to a cluster, remove its folder and MPI's shared memory; what is left, normally nothing."""
+    shared = set().union(*map(shared_memory, members(folder)))
     with contextlib.suppress(OSError), open(os.path.join(folder, SHARED)) as lines:
         shared |= set(lines.read().splitlines())
-    left = sweep(mark, late=late)
+    left = sweep(folder, late=late)
     for path in shared:
         with contextlib.suppress(OSError):
             os.unlink(path)
@@ -81,12 +82,12 @@ def clean_up(mark, folder, late=0.0):
     return left
 
 
-def main(mark, folder):
+def main(folder):
     """Wait for the client's end, then clean up after it."""
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # a logout or a signal to all of a user's processes is when it is needed
     said = _wait_for_the_end()
-    clean_up(mark, folder, late=0.0 if said == b"bye" else LATE)
+    clean_up(folder, late=0.0 if said == b"bye" else LATE)
 
 
 def _wait_for_the_end():
@@ -101,21 +102,21 @@ def _wait_for_the_end():
     return said
 
 
-def _is_marked(pid, mark):
+def _is_marked(pid, folder):
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
-            return f"{VARIABLE}={mark}".encode() in file.read().split(b"\0") and pid != os.getpid()
+            return os.fsencode(f"{VARIABLE}={folder}") in file.read().split(b"\0") and pid != os.getpid()
     except OSError:  # ended meanwhile, or somebody else's
         return False
 
 
-def _members_elsewhere(mark):
+def _members_elsewhere(folder):
     import psutil
 
     found = []
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error, OSError):
-            if process.environ().get(VARIABLE) == mark and process.pid != os.getpid():
+            if process.environ().get(VARIABLE) == folder and process.pid != os.getpid():
                 found.append(process.pid)
     return found
 

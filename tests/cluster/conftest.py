@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dtnn.cluster import Cluster, folder, launchers, watchdog
+from dtnn.cluster import Cluster, launchers, watchdog
 
 ROOT = Path(__file__).parents[2]
 
@@ -69,10 +69,9 @@ def script(tmp_path):
         process.stdout.close()
 
 
-def nothing_left(mark, seconds):
-    """Whether a cluster's processes and folder are gone within some seconds; what is left otherwise."""
+def nothing_left(path, seconds):
+    """Whether the cluster of a folder, and the folder, are gone within some seconds."""
     until = time.monotonic() + seconds
-    path = os.path.join(folder.place(), mark)
-    while time.monotonic() < until and (watchdog.members(mark) or os.path.exists(path)):
+    while time.monotonic() < until and (watchdog.members(path) or os.path.exists(path)):
         time.sleep(0.05)
-    return not watchdog.members(mark) and not os.path.exists(path)
+    return not watchdog.members(path) and not os.path.exists(path)

@@ -30,7 +30,7 @@ def endless(comm):
         yield {"here": comm.rank}
 
 cluster = Cluster(2).start()
-print(cluster._crew.mark)
+print(cluster._crew.folder)
 """
 
 
@@ -70,7 +70,7 @@ def kernel():
 def test_a_notebook_with_a_cluster(kernel):  # cases 2, 6, 12
     text, shown, error = kernel.run(START)
     assert error is None, text
-    mark = text.strip().splitlines()[-1]
+    path = text.strip().splitlines()[-1]
     waited = [data.get("text/markdown", "") for data in shown]
     assert any("waiting for" in line for line in waited) == (len(waited) > 1)
     assert not waited or waited[-1] == ""
@@ -93,4 +93,4 @@ def test_a_notebook_with_a_cluster(kernel):  # cases 2, 6, 12
     assert time.monotonic() - began < 10
 
     kernel.manager.shutdown_kernel()
-    assert nothing_left(mark, 20)
+    assert nothing_left(path, 20)

@@ -29,7 +29,7 @@ if __name__ == "__main__":
     cluster = Cluster(1, on_wait=False).start()
     run = cluster.run(endless)
     next(iter(run))
-    print(cluster._crew.mark, flush=True)
+    print(cluster._crew.folder, flush=True)
 """
 
 
@@ -53,15 +53,15 @@ def test_stop_leaves_nothing():
     began = time.perf_counter()
     with Cluster(2, on_wait=False) as cluster:
         started = time.perf_counter()
-        mark, path = cluster._crew.mark, cluster._crew.folder
+        path = cluster._crew.folder
         assert stat.S_IMODE(os.stat(path).st_mode) == 0o700
-        assert len(watchdog.members(mark)) >= 4
+        assert len(watchdog.members(path)) >= 4
         child = cluster.run(lambda comm: subprocess.Popen(["sleep", "1000"], start_new_session=True).pid).result(20)
-        assert child in watchdog.members(mark)
+        assert child in watchdog.members(path)
         made = Path(path, watchdog.SHARED).read_text().splitlines()
         stopping = time.perf_counter()
     print(f"start {started - began:.2f} s, stop {time.perf_counter() - stopping:.2f} s")
-    assert watchdog.members(mark) == []
+    assert watchdog.members(path) == []
     assert not os.path.exists(path)
     assert not any(os.path.exists(name) for name in made)
     assert made or shared_memory() <= before
@@ -73,30 +73,30 @@ def test_a_killed_client_leaves_nothing(script):  # case 6, E6
     forked = script(START + "    if os.fork() == 0: time.sleep(100); os._exit(0)\n    time.sleep(1000)\n")
     ended = script(START + "    time.sleep(1000)\n")
     for client, number in (ended, signal.SIGTERM), (forked, signal.SIGKILL):
-        mark = read_line(client)
-        assert len(watchdog.members(mark)) >= 4
+        path = read_line(client)
+        assert len(watchdog.members(path)) >= 4
         client.send_signal(number)
-        assert nothing_left(mark, 30)
+        assert nothing_left(path, 30)
 
 
 def test_a_client_killed_while_it_starts_leaves_nothing(script):
     text = (
         "from dtnn.cluster import launchers, Cluster\n"
         "original = launchers.start_watchdog\n"
-        "def told(mark, folder):\n"
-        "    watching = original(mark, folder)\n"
-        "    print(mark, flush=True)\n"
+        "def told(folder):\n"
+        "    watching = original(folder)\n"
+        "    print(folder, flush=True)\n"
         "    return watching\n"
         "launchers.start_watchdog = told\n"
         "Cluster(1, on_wait=False).start()\n"
     )
-    marks = []
+    paths = []
     for seconds in 0.0, 0.4, 1.2:
         client = script(text)
-        marks.append(read_line(client))
+        paths.append(read_line(client))
         time.sleep(seconds)
         client.kill()
-    assert all(nothing_left(mark, 30) for mark in marks)
+    assert all(nothing_left(path, 30) for path in paths)
 
 
 def test_a_script_brings_its_classes_and_leaves_nothing_though_it_stops_nothing(script):  # case 12
@@ -108,20 +108,20 @@ def test_a_script_brings_its_classes_and_leaves_nothing_though_it_stops_nothing(
         "def job(comm, layer): return layer.double(comm.rank + 1)\n"
         "if __name__ == '__main__':\n"
         "    cluster = Cluster(2, on_wait=False).start()\n"
-        "    run = cluster.run(job, Layer()); run.wait(20); print(*run.results, cluster._crew.mark)\n"
+        "    run = cluster.run(job, Layer()); run.wait(20); print(*run.results, cluster._crew.folder)\n"
     )
     assert client.wait(40) == 0
-    two, four, mark = client.stdout.read().split()
+    two, four, path = client.stdout.read().split()
     assert (two, four) == ("2", "4")
-    assert nothing_left(mark, 0.1)
+    assert nothing_left(path, 0.1)
 
 
 def test_a_cluster_nobody_holds_any_more_is_stopped():
     cluster = Cluster(1, on_wait=False).start()
-    mark = cluster._crew.mark
-    assert watchdog.members(mark)
+    path = cluster._crew.folder
+    assert watchdog.members(path)
     del cluster
-    assert nothing_left(mark, 10)
+    assert nothing_left(path, 10)
 
 
 def test_a_rank_that_is_killed_is_named(engines):
@@ -138,6 +138,18 @@ def test_a_rank_that_is_killed_is_named(engines):
         engines.run(lambda comm: None)
     engines.restart()
     assert engines.run(lambda comm: comm.Allreduce(1)).result(20) == 2
+
+
+def test_a_controller_that_is_killed_does_not_leave_a_run_waiting_for_ever():
+    with Cluster(1, on_wait=False) as cluster:
+        run = cluster.run(lambda comm: time.sleep(60))
+        time.sleep(0.3)
+        os.kill(cluster._crew.cluster.controller.pid, signal.SIGKILL)
+        with pytest.raises(RankDied):
+            run.result(20)
+        assert cluster.state == "dead"
+        cluster.restart()
+        assert cluster.run(lambda comm: comm.size).result(20) == 1
 
 
 def test_two_clusters_at_once(engines):
