@@ -18,6 +18,9 @@ NAMES = {
     "Cluster": "cluster",
     "Run": "cluster",
     "Stop": "records",
+    "EarlyStopping": "training",
+    "StopAt": "training",
+    "Save": "training",
     "History": "history",
 }
 

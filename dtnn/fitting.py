@@ -7,7 +7,7 @@ from .data import global_batch, samples
 from .history import History
 from .named import chosen
 from .parallel import AllReduce
-from .records import Finish, Recorder, Step
+from .records import Finish, Recorder
 from .training import train, with_callbacks
 
 PATIENCE = 2.0  # seconds that an interrupted run has to end by itself, at the end of a step
@@ -35,8 +35,12 @@ class Fitting:
         callbacks=(),
         strategy=None,
         seed=0,
+        resume=False,
     ):
-        self.model, self.steps_before, self.seed = model, model.steps, seed
+        self.model, self.seed, self.resume = model, seed, None
+        if resume:
+            self.resume = _to_resume(model)
+            self.seed = self.resume.seed
         self.epochs = _at_least("epochs", epochs, 0)
         self.batch_size, self.batch_size_per_rank = batch_size, batch_size_per_rank
         self.rows, self.name = samples(data, y), getattr(data, "name", "arrays")
@@ -59,6 +63,7 @@ class Fitting:
             batch_size=batch_size,
             strategy=self.strategy,
             seed=self.seed,
+            resume=self.resume,
             settings=self.describe(batch_size),
         )
         return train_with_callbacks, (self.model, self.rows, self.callbacks, settings)
@@ -94,9 +99,9 @@ class Fitting:
         cluster = cluster or own
         job, arguments = self.job(cluster.ranks)
         run = cluster.run(job, *arguments)
-        run.then(lambda state: self._take(state, run.records))
+        run.then(lambda result: self._take(result, run.records))
         if own is not None:
-            run.then(lambda state: own.stop())
+            run.then(lambda result: own.stop())
         return run
 
     def _fit_here(self, show):
@@ -119,7 +124,7 @@ class Fitting:
             here.records.append(Finish("failed", time.time(), repr(error)))
             raise
         finally:
-            self._count(here.records)
+            self.model.history = History(here.records)
             if shown:
                 shown.close()
         return self.model.history
@@ -137,23 +142,19 @@ class Fitting:
                 run.interrupt()
                 run.wait(PATIENCE)
         finally:
-            self._count(run.records)
+            self.model.history = History(run.records)
             if shown:
                 shown.close()
         if run.state == "failed":
             run.result()
         return self.model.history
 
-    def _take(self, state, records):
+    def _take(self, result, records):
         """The trained weights are the model's."""
-        if state is not None:
-            self.model.load_state_dict(state)
-        self._count(records)
-
-    def _count(self, records):
         self.model.history = History(records)
-        last = self.model.history.records.last(Step)
-        self.model.steps = self.steps_before + (last.step if last else 0)
+        if result is not None:
+            self.model.load_state_dict(result["weights"])
+            self.model.training, self.model.steps = result["training"], result["steps"]
 
 
 class Here:
@@ -176,6 +177,15 @@ def train_with_callbacks(comm, model, rows, callbacks, settings):
     """The job: `train`, with the callbacks on rank 0."""
     generator = train(comm, model, rows, **settings)
     return (yield from (with_callbacks(generator, callbacks, model) if comm.rank == 0 else generator))
+
+
+def _to_resume(model):
+    if model.training is None:
+        raise ValueError(
+            "resume=True, but this model has no training to go on with: it was never trained, or not to the end of an epoch. "
+            "Load a file that was saved at the end of an epoch (dtnn.Save, dtnn.load), or begin anew with resume=False"
+        )
+    return model.training
 
 
 def _progress(run):

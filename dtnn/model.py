@@ -9,8 +9,10 @@ from .data import Samples, samples
 from .description import build, code, describe
 from .fitting import Fitting
 from .named import chosen
-from .training import evaluate, predict
+from .training import Checkpoint, evaluate, predict
 from .weights import read, write
+
+TRAINING = "training/"  # before the names of the optimizer's arrays in a file
 
 
 class Model:
@@ -27,6 +29,19 @@ class Model:
     dtype : str
         "float32", or "float64" for proofs and gradient checks.
 
+    Attributes
+    ----------
+    net : Sequential
+        The layers, built.
+    parameters : Parameters
+        All weights in one flat vector, all gradients in another.
+    steps : int
+        Updates made so far.
+    history : History or None
+        Of the last `fit`.
+    training : Checkpoint or None
+        What `fit(resume=True)` goes on from.
+
     Raises
     ------
     ValueError
@@ -42,7 +57,6 @@ class Model:
     True
     """
 
-    # steps: updates made so far; history: of the last fit
     def __init__(self, *layers, input_shape=(28, 28, 1), seed=0, dtype="float32"):
         self.layers, self.input_shape, self.seed, self.dtype = layers, _checked_shape(input_shape), seed, str(np.dtype(dtype))
         if self.dtype not in ("float32", "float64"):
@@ -52,8 +66,7 @@ class Model:
         self.net = nn.Sequential(*layers)
         self.net.build(_inner(self.input_shape), np.random.default_rng(seed))
         self.parameters = nn.Parameters(self.net, dtype=np.dtype(self.dtype))
-        self.steps = 0
-        self.history = None
+        self.steps, self.training, self.history = 0, None, None
 
     # ---- training
 
@@ -84,6 +97,9 @@ class Model:
             Called with each record on rank 0; may return `dtnn.Stop`.
         strategy : AllReduce
             How the replicas are kept together.
+        resume : bool
+            Go on after the last finished epoch, also that of a model loaded from a file, bit by bit as if there had been no
+            pause; `epochs` counts from the beginning.
 
         Returns
         -------
@@ -167,7 +183,7 @@ class Model:
         self.parameters.load(state)
 
     def save(self, path):
-        """Write the model as one ``.npz`` file without pickle: description, weights, buffers.
+        """Write the model as one ``.npz`` file without pickle: description, weights, buffers, and what is needed to resume.
 
         The file appears whole or not at all; an older one of that name is replaced.
         """
@@ -178,7 +194,11 @@ class Model:
             "dtype": self.dtype,
             "steps": self.steps,
         }
-        write(path, about, self.state_dict())
+        arrays = self.state_dict()
+        if self.training is not None:
+            about["training"], state = self.training.parts()
+            arrays |= {TRAINING + name: array for name, array in state.items()}
+        write(path, about, arrays)
 
     def __getstate__(self):
         return {
@@ -206,6 +226,9 @@ def load(path, layers=()):
     about, state = read(os.fspath(path))
     built = [build(layer, layers) for layer in about["layers"]]
     model = Model(*built, input_shape=tuple(about["input_shape"]), seed=about["seed"], dtype=about["dtype"])
+    if "training" in about:
+        names = [name for name in state if name.startswith(TRAINING)]
+        model.training = Checkpoint.of(about["training"], {name.removeprefix(TRAINING): state.pop(name) for name in names})
     model.steps = about["steps"]
     model.load_state_dict(state)
     return model

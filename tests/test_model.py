@@ -1,6 +1,10 @@
 """The user's object: what it takes, refuses, keeps and gives back."""
 
+import os
 import pickle
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +13,8 @@ import dtnn
 from dtnn import Model, Stop
 from dtnn.nn import Conv2d, Flatten, Layer, Linear, MaxPool2d, ReLU
 from dtnn.records import Epoch, Step
+
+ROOT = Path(__file__).parents[1]
 
 
 def network(**settings):
@@ -241,3 +247,78 @@ def test_layers_that_do_not_fit_are_named():
         Model(Linear(3), input_shape=(0,))
     with pytest.raises(ValueError, match="float16"):
         Model(Linear(3), input_shape=(2,), dtype="float16")
+
+
+# ---- going on
+
+
+RESUME = """
+import sys, numpy as np, dtnn
+x, y = np.load(sys.argv[1])["x"], np.load(sys.argv[1])["y"]
+model = dtnn.load(sys.argv[2])
+history = model.fit(x, y, epochs=4, batch_size=7, optimizer=dtnn.optim.Adam(dtnn.optim.cosine(0.01)), resume=True, show=False)
+assert history.epoch == [3, 4], history.epoch
+model.save(sys.argv[2])
+"""
+
+
+def test_a_resumed_training_is_as_if_there_had_been_no_pause(tmp_path):
+    """Case 48: 4 epochs, or 2, a file, another process and 2 more: the same bits."""
+    x, y = data()
+
+    def fresh():
+        return Model(Conv2d(2, 3), ReLU(), Flatten(), dtnn.nn.Dropout(0.3), Linear(4), input_shape=(8, 6, 1))
+
+    def stop_after_two(record):
+        return Stop() if isinstance(record, Epoch) and record.epoch == 2 else None
+
+    settings = dict(epochs=4, batch_size=7, optimizer=dtnn.optim.Adam(dtnn.optim.cosine(0.01)), show=False)
+    through, paused = fresh(), fresh()
+    whole = through.fit(x, y, **settings)
+    paused.fit(x, y, callbacks=[dtnn.Save(tmp_path / "paused.npz"), stop_after_two], **settings)
+    np.savez(tmp_path / "data.npz", x=x, y=y)
+    command = [sys.executable, "-c", RESUME, str(tmp_path / "data.npz"), str(tmp_path / "paused.npz")]
+    subprocess.run(command, check=True, timeout=60, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    resumed = dtnn.load(tmp_path / "paused.npz")
+    np.testing.assert_array_equal(resumed.parameters.value, through.parameters.value)
+    assert resumed.steps == through.steps == 16
+    assert resumed.training.state["step"] == 16
+    assert [values["loss"] for values in resumed.training.past] == whole.history["loss"]
+
+
+def test_what_can_not_be_resumed():
+    x, y = data()
+    with pytest.raises(ValueError, match="no training to go on with"):
+        network().fit(x, y, resume=True, show=False)
+    model = network()
+    model.fit(x, y, optimizer="adam", show=False)
+    with pytest.raises(ValueError, match=r"made with Adam.*SGD.*can't go on"):
+        model.fit(x, y, epochs=2, optimizer="sgd", resume=True, show=False)
+
+
+def test_saving_where_there_is_no_folder_is_told_early(tmp_path):
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
+        dtnn.Save(tmp_path / "missing" / "model.npz")
+
+
+def test_only_the_best_is_saved(tmp_path):
+    model, path = network(), tmp_path / "best.npz"
+    losses = iter([3.0, 1.0, 2.0])
+    save, saved = dtnn.Save(path, best="loss"), []
+    for epoch, loss in enumerate(losses, 1):
+        model.steps = epoch
+        save(Epoch(epoch, epoch, 1, 1.0, 0.1, {"loss": loss}, 0.0), model)
+        saved.append(dtnn.load(path).steps)
+    assert saved == [1, 2, 2]
+
+
+def test_early_stopping_and_a_value_to_reach():
+    x, y = data()
+    stop = dtnn.EarlyStopping("loss", patience=2, min_delta=10.0)
+    history = network().fit(x, y, epochs=20, callbacks=[stop], show=False)
+    assert history.epoch == [1, 2, 3]
+    assert "has not improved" in history.records[-1].text
+    with pytest.raises(ValueError, match="no metric 'val_loss' to watch; there are loss, accuracy"):
+        network().fit(x, y, callbacks=[dtnn.EarlyStopping()], show=False)
+    reached = network().fit(x, y, epochs=200, optimizer="adam", callbacks=[dtnn.StopAt("accuracy", 0.5)], show=False)
+    assert reached.history["accuracy"][-1] >= 0.5 > max([0.0, *reached.history["accuracy"][:-1]])

@@ -2,8 +2,12 @@
 
 from ..records import Stop
 from .callbacks import with_callbacks
+from .checkpoint import Checkpoint
 from .evaluate import evaluate, predict
+from .listeners import EarlyStopping, Save, StopAt
 from .not_finite import NotFinite
 from .train import train
 
-__all__ = ["NotFinite", "Stop", "evaluate", "predict", "train", "with_callbacks"]
+__all__ = [
+    "Checkpoint", "EarlyStopping", "NotFinite", "Save", "Stop", "StopAt", "evaluate", "predict", "train", "with_callbacks",
+]  # fmt: skip

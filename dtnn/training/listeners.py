@@ -1,0 +1,124 @@
+"""Callbacks that are often wanted: save, stop early, stop at a value."""
+
+import math
+import os
+from dataclasses import dataclass, field
+
+from ..records import Epoch, Stop
+
+
+@dataclass
+class EarlyStopping:
+    """Stop when a metric has not become better for `patience` epochs.
+
+    Parameters
+    ----------
+    monitor : str
+        Name of the metric; of accuracies more is better, of everything else less.
+    patience : int
+        Epochs without an improvement that are borne.
+    min_delta : float
+        What counts as an improvement at least.
+
+    Raises
+    ------
+    ValueError
+        At the first epoch, if there is no such metric; names those that there are.
+
+    Examples
+    --------
+    >>> stop = EarlyStopping("val_loss", patience=2)
+    >>> told = [Epoch(n, n, 1, 1.0, 0.1, {"val_loss": loss}, 0.0) for n, loss in enumerate([3.0, 2.0, 2.5, 2.2], 1)]
+    >>> [stop(record) for record in told][2:]
+    [None, Stop(text='val_loss has not improved on 2 for 2 epochs')]
+    """
+
+    monitor: str = "val_loss"
+    patience: int = 3
+    min_delta: float = 0.0
+    best: float = field(default=math.inf, init=False)
+    waited: int = field(default=0, init=False)
+
+    def __call__(self, record):
+        if not isinstance(record, Epoch):
+            return None
+        if record.epoch == 1:
+            self.best, self.waited = math.inf, 0
+        value = sign(self.monitor) * monitored(record, self.monitor)
+        if value < self.best - self.min_delta:
+            self.best, self.waited = value, 0
+            return None
+        self.waited += 1
+        if self.waited < self.patience:
+            return None
+        best = sign(self.monitor) * self.best
+        return Stop(f"{self.monitor} has not improved on {best:.4g} for {self.patience} epochs")
+
+
+@dataclass(frozen=True)
+class StopAt:
+    """Stop when a metric has reached a value.
+
+    Examples
+    --------
+    >>> StopAt("accuracy", 0.9)(Epoch(1, 1, 1, 1.0, 0.1, {"accuracy": 0.95}, 0.0))
+    Stop(text='accuracy reached 0.9')
+    """
+
+    monitor: str
+    value: float
+
+    def __call__(self, record):
+        if isinstance(record, Epoch) and sign(self.monitor) * (monitored(record, self.monitor) - self.value) <= 0:
+            return Stop(f"{self.monitor} reached {self.value:.4g}")
+        return None
+
+
+@dataclass
+class Save:
+    """Save the model, with all that is needed to resume, at the end of epochs.
+
+    On a cluster rank 0's process writes; a relative path is the client's as long as both share the file system.
+
+    Parameters
+    ----------
+    path : path
+        The file; each save replaces the last one, whole or not at all.
+    every : int
+        Epochs between two saves.
+    best : str, optional
+        A metric: save only when it is better than at the last save.
+    """
+
+    path: str
+    every: int = 1
+    best: str | None = None
+    value: float = field(default=math.inf, init=False)
+
+    def __post_init__(self):
+        self.path = os.path.abspath(os.fspath(self.path))  # here, where the user is; an engine works elsewhere
+        folder = os.path.dirname(self.path)
+        if not os.path.isdir(folder):
+            raise FileNotFoundError(f"Save: there is no folder {folder}; make it first")
+
+    def __call__(self, record, model):
+        if not isinstance(record, Epoch) or record.epoch % self.every:
+            return
+        if self.best is not None:
+            value = sign(self.best) * monitored(record, self.best)
+            if value >= self.value:
+                return
+            self.value = value
+        model.save(self.path)
+
+
+def monitored(record, name):
+    """The metric of an epoch."""
+    if name not in record.metrics:
+        raise ValueError(f"there is no metric {name!r} to watch; there are {', '.join(record.metrics)}")
+    return record.metrics[name]
+
+
+def sign(name):
+    """1 where less is better, -1 where more is."""
+    return -1 if any(word in name for word in ("accuracy", "top", "precision", "recall", "r2")) else 1

@@ -1,0 +1,186 @@
+"""One rank's copy of a model, and what it does in an epoch and in a step."""
+
+import dataclasses
+import math
+import time
+
+import numpy as np
+
+from ..data import batch_last, batches, shares
+from ..kernels.aligned import aligned
+from ..nn.parameters import named_layers
+from ..nn.passes import Pass
+from ..optim import Progress
+from ..parallel import in_sync
+from ..records import Epoch, Note, Step, Stop
+from .checkpoint import Checkpoint
+from .evaluate import evaluate
+from .ledger import Arrivals, Stopwatch
+from .not_finite import NotFinite, first_not_finite
+
+LOSS, STOP, ARRIVALS = 0, 1, 2  # places in the tail that rides behind the gradient; one arrival a rank
+MOST_ARRIVALS = 48  # ranks; more don't share one host's clock anyway
+ELSEWHERE = Stop("stopped on another rank")
+
+
+class Replica:
+    """One rank's copy of the model, and what it needs to take part in the steps; parameters are those of `train`."""
+
+    def __init__(self, comm, model, data, loss, metrics, optimizer, batch_size, strategy, seed):
+        self.comm, self.model, self.data, self.loss, self.metrics = comm, model, data, loss, metrics
+        self.optimizer, self.batch_size, self.strategy, self.seed = optimizer, batch_size, strategy, seed
+        self.parameters = model.parameters
+        self.parameters.grad[:] = 0  # an interrupted step may have left something
+        self.state = optimizer.state(self.parameters)
+        self.tail = self.parameters.tail(ARRIVALS + (comm.size if comm.size <= MOST_ARRIVALS else 0))
+        self.arrivals = Arrivals(comm, self.tail[ARRIVALS:])
+        self.scratch, self.inputs, self.watch = Pass(seed), {}, Stopwatch(comm.rank)
+        self.step, self.past, self.asked = 0, [], None
+        self.steps_per_epoch = math.ceil(len(data) / batch_size)
+        # normalisation over all ranks reduces inside a step, so a rank without samples must go along
+        self.always = any(getattr(layer, "sync", False) for _, layer, _ in named_layers(model.net))
+
+    # ---- before the first step
+
+    def resume(self, checkpoint):
+        """Go on after a checkpoint; returns the number of epochs done."""
+        checkpoint.restore(self.optimizer, self.state)
+        self.step, self.past = checkpoint.step, list(checkpoint.past)
+        return checkpoint.epoch
+
+    def prepare(self):
+        """Compile what the steps will need (both batch sizes), so that no step's time contains it; nothing is trained."""
+        sizes = {self.batch_size, len(self.data) % self.batch_size or self.batch_size}
+        counts = sorted({shares(size, self.comm.size)[self.comm.rank][1] for size in sizes} - {0}, reverse=True)
+        kept = {name: buffer.copy() for name, buffer in self.parameters.buffers.items()}
+        self.begin_epoch()
+        for count in counts:
+            yield self._note(f"preparing steps of {count} samples (compiles kernels the first time on a machine)")
+            self.gradients(np.arange(count), 0, count, reduce=None)
+        self.parameters.grad[:] = 0
+        for name, buffer in self.parameters.buffers.items():
+            buffer[...] = kept[name]
+        yield self._note("preparing the update")
+        # a rate of 0 and gradients of 0 leave all weights as they are
+        still = dataclasses.replace(self.optimizer, lr=0.0)
+        still.update(self.parameters, self.optimizer.state(self.parameters), Progress(step=1, epoch=0.0))
+        yield self._note("waiting for all ranks to be prepared")
+        self.comm.Barrier()
+
+    def _note(self, text):
+        return Note(self.comm.rank, time.time(), text)
+
+    # ---- an epoch
+
+    def run_epoch(self, epoch, epochs, validation, asked):
+        """All steps of one epoch, told; returns the `Stop` that ended it, or None."""
+        started, loss_sum = time.perf_counter(), 0.0
+        self.begin_epoch()
+        self.model.training = None  # within an epoch there is nothing to resume
+        for indices in batches(len(self.data), self.batch_size, self.seed, epoch):
+            begin = time.perf_counter()
+            self.step += 1
+            progress = self._progress(epochs)
+            mean, stopping = self.make_step(indices, progress, asked)
+            loss_sum += mean * len(indices)
+            if self.watch.due or stopping:
+                asked = (yield self.watch.record(self.step)) or asked
+            lr, seconds = self.optimizer.rate(progress), time.perf_counter() - begin
+            asked = (yield Step(self.step, epoch, mean, len(indices), lr, seconds, time.time())) or asked
+            if stopping:
+                return asked or ELSEWHERE
+            self.watch.mark = time.perf_counter()
+        if self.watch.steps:
+            asked = (yield self.watch.record(self.step)) or asked
+        values = {"loss": loss_sum / len(self.data), **self._reduced_metrics()}
+        seconds = time.perf_counter() - started
+        self.end_epoch(epoch, values, validation)
+        asked = (yield Epoch(epoch, self.step, len(self.data), seconds, lr, values, time.time())) or asked
+        return self._agreed(asked)
+
+    def begin_epoch(self):
+        """Nothing counted yet."""
+        self.sums, self.samples = [0.0] * len(self.metrics), 0
+        self.watch.begin()
+
+    def end_epoch(self, epoch, values, validation):
+        """What follows the steps: evaluation, which adds to the values; a look at the replicas; what could be resumed."""
+        self._average_buffers()
+        if validation is not None:
+            found = evaluate(self.comm, self.model, validation, loss=self.loss, metrics=self.metrics)
+            values |= {f"val_{name}": value for name, value in found.items()}
+        in_sync(self.comm, self.parameters)
+        self.past.append(values)
+        self.model.training = Checkpoint(epoch, self.step, self.seed, tuple(self.past), repr(self.optimizer), self.state)
+
+    # ---- a step
+
+    def make_step(self, indices, progress, asked):
+        """Gradient of this rank's share, sum over ranks, update; returns the mean loss of the global batch, and whether to stop."""
+        first, count = shares(len(indices), self.comm.size)[self.comm.rank]
+        watch, tail = self.watch, self.tail
+        tail[:] = 0
+        tail[STOP] = asked is not None
+        if count or self.always:
+            tail[LOSS] = self.gradients(indices[first : first + count], first, len(indices), self.comm.Allreduce)
+        self.arrivals.tell(watch.lap("backward"))
+        handed = self.strategy.reduce(self.comm, self.parameters, tail.size)
+        watch.reduced(self.arrivals.waited())
+        loss_sum = float(tail[LOSS])
+        if not math.isfinite(loss_sum):
+            x = self._input(count) if count else None
+            raise NotFinite(self.step, first_not_finite(self.comm, self.model.net, x, self.scratch))
+        self.optimizer.update(self.parameters, self.state, progress)
+        watch.lap("update")
+        watch.step(count, handed)
+        self.samples += count
+        self.model.steps += 1
+        return loss_sum / len(indices), tail[STOP] > 0
+
+    def gradients(self, indices, first, total, reduce):
+        """Forward and backward of samples that are the `first`.. of a global batch of `total`; adds to the gradients."""
+        count, dtype = len(indices), self.parameters.value.dtype
+        x, targets = self.data.gather(indices, self._input(count), dtype, (self.seed, self.step))
+        self.watch.lap("data")
+        self.scratch.begin(self.step, first, count, total, x=x, sum_over_ranks=reduce)
+        outputs, backward = self.model.net.forward(x, self.scratch)
+        self.sums = [old + metric.sums(outputs, targets) for old, metric in zip(self.sums, self.metrics)]
+        loss_sum, delta = self.loss(outputs, targets, total)
+        self.watch.lap("forward")
+        backward(delta)
+        return loss_sum
+
+    def _input(self, count):
+        if count not in self.inputs:
+            dtype = np.int32 if self.data.tokens else self.parameters.value.dtype
+            self.inputs[count] = aligned(batch_last(self.data.input_shape, count), dtype)
+        return self.inputs[count]
+
+    def _progress(self, epochs):
+        past, done = tuple(self.past), (self.step - 1) / self.steps_per_epoch
+        return Progress(self.step, done, self.steps_per_epoch, epochs, metrics=past[-1] if past else {}, past=past)
+
+    # ---- what all ranks must agree on
+
+    def _reduced_metrics(self):
+        """The metrics of the epoch from the ranks' sums."""
+        values = {}
+        for metric, part in zip(self.metrics, self.sums):
+            part = np.array(part, np.float64)
+            self.comm.Allreduce(part)
+            values[metric.name] = float(metric.value(part))
+        return values
+
+    def _average_buffers(self):
+        """Running statistics become those of all ranks, weighted by the samples each has seen in this epoch."""
+        if self.comm.size > 1 and self.parameters.buffers:
+            total = self.comm.Allreduce(float(self.samples))
+            for name in sorted(self.parameters.buffers):
+                buffer = self.parameters.buffers[name]
+                buffer *= self.samples / total
+                self.comm.Allreduce(buffer)
+
+    def _agreed(self, asked):
+        """The `Stop` that any rank was given between two steps, on all ranks."""
+        vote = self.comm.Allreduce(float(asked is not None), "max")
+        return asked or (ELSEWHERE if vote else None)
