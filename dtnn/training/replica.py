@@ -116,7 +116,7 @@ class Replica:
     # ---- a step
 
     def make_step(self, indices, progress, asked):
-        """Gradient of this rank's share, sum over ranks, update; returns the mean loss of the global batch, and whether to stop."""
+        """Gradient of this share, sum over ranks, update; returns the mean loss of the global batch, and whether to stop."""
         first, count = shares(len(indices), self.comm.size)[self.comm.rank]
         watch, tail = self.watch, self.tail
         tail[:] = 0
