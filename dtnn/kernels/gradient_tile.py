@@ -10,7 +10,7 @@ from numba.extending import intrinsic
 from .llvm import I64, LANES, ZERO, fence, first_lanes, fma, load_at, masked_store, number, plus, shuffle
 from .product_tile import Addresses, I, at
 
-NAMES = "R K d d0 ds x x0 xk k0 dv xv columns blocks dn xn out".split()  # noqa: SIM905
+NAMES = "R K d d0 ds x x0 xk k0 dv xv columns blocks dn xn out"
 
 
 @intrinsic(prefer_literal=True)

@@ -12,7 +12,7 @@ from numba.extending import intrinsic
 from .llvm import I64, at_least, fence, first_lanes, fma, load_at, masked_load, masked_store, number, plus, pointer, splat
 
 I = types.intp
-NAMES = "R V w w0 ws wk x x0 xk k0 k1 xv yv v0 v1 y y0 ys lanes skip start s0 floor adds".split()  # noqa: SIM905
+NAMES = "R V w w0 ws wk x x0 xk k0 k1 xv yv v0 v1 y y0 ys lanes skip start s0 floor adds"
 
 
 @intrinsic(prefer_literal=True)
@@ -42,7 +42,7 @@ class Addresses:
     """The arguments of an intrinsic by name: arrays as the address of their first element."""
 
     def __init__(self, context, builder, signature, arguments, names):
-        for name, kind, value in zip(names, signature.args, arguments):
+        for name, kind, value in zip(names.split(), signature.args, arguments):
             setattr(self, name, pointer(context, builder, kind, value) if isinstance(kind, types.Array) else value)
 
 

@@ -13,7 +13,7 @@ def turn_tile(typing, x, x0, xs, rows, y, y0, ys, count, width):
     """y[y0 + l ys + i] = x[x0 + i xs + l] for l < count, i < width <= 16; rows of x from `rows` on count as zero."""
 
     def code(c, b, signature, a):
-        p = Addresses(c, b, signature, a, ["x", "x0", "xs", "rows", "y", "y0", "ys", "count", "width"])
+        p = Addresses(c, b, signature, a, "x x0 xs rows y y0 ys count width")
         source, target = b.gep(p.x, [p.x0]), b.gep(p.y, [p.y0])
         kept = first_lanes(b, p.count)
         vectors = []

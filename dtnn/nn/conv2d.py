@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..kernels import conv_direct, conv_plain
+from ..kernels import conv_direct, conv_im2col, conv_plain, conv_winograd
 from ..kernels.activations import sum_delta
 from ..kernels.conv_plan import Window
 from .init import initialiser
@@ -10,11 +10,15 @@ from .layer import Layer, Parameter, keeps_weights
 from .numbers import pair, whole
 from .passes import Pass, checked
 
+ALGORITHMS = {"direct": conv_direct, "im2col": conv_im2col, "winograd": conv_winograd}
+LEAST_WINOGRAD = 16  # channels on both sides from which Winograd's transforms pay
+
 
 class Conv2d(Layer):
-    """y[m, i, j, n] = b[m] + sum over c, h, k of W[m, c, h, k] x[c, i SH - PH + h, j SW - PW + k, n].
+    """y[m, i, j, n] = b[m] + sum over c, h, k of W[m, c, h, k] x[c, i SH - PH + h DH, j SW - PW + k DW, n].
 
-    x (C, H, W, N), W (M, C, KH, KW), y (M, HO, WO, N) with HO = floor((H + 2 PH - KH) / SH) + 1; x is 0 outside the image.
+    x (C, H, W, N), W (M, C / groups, KH, KW), y (M, HO, WO, N), HO = floor((H + 2 PH - DH (KH - 1) - 1) / SH) + 1; x is 0 outside
+    the image.
 
     Parameters
     ----------
@@ -26,19 +30,29 @@ class Conv2d(Layer):
         (SH, SW)
     padding : int, (int, int) or "same"
         (PH, PW), on both sides; "same": y is as large as x (only with stride 1; an odd rest goes below and to the right).
+    dilation : int or (int, int)
+        (DH, DW), distance of the taps.
+    groups : int
+        Divides C and M; each group of filters sees its group of channels alone.  groups = C: depthwise.
     bias : bool
     init : str or function (rng, shape) -> array
         First values of W, such as "he_uniform", see `dtnn.nn.init`; the bias starts at zero.
+    algorithm : str
+        "direct", "im2col", "winograd" (3 x 3, stride 1), or "auto": Winograd from 16 channels on where it can, else direct.
+        They agree to 1e-5 of the largest number.  In float64 all but "im2col" are the plain loops.
+    exact : bool
+        True: "auto" never takes Winograd, whose rounding errors are about three times those of the direct sum.
 
     Raises
     ------
     ValueError, TypeError
-        For a size below 1, a negative padding, "same" with a stride; when built, if the window is larger than the image.
+        For a size below 1, a negative padding, "same" with a stride; when built, if the window is larger than the image or
+        the groups don't divide the channels.
 
     Notes
     -----
-    M C KH KW + M parameters; 2 M C KH KW HO WO N floating-point operations forward, twice as many backward.  A ReLU that
-    follows is free.
+    M (C / groups) KH KW + M parameters; 2 M (C / groups) KH KW HO WO N floating-point operations forward, twice as many
+    backward.  A ReLU that follows is free.
 
     Examples
     --------
@@ -49,13 +63,20 @@ class Conv2d(Layer):
     (6, 28, 28, 3)
     """
 
-    def __init__(self, channels, kernel_size, stride=1, padding=0, bias=True, init="he_uniform"):
-        self.channels = whole(channels, "channels", "Conv2d")
-        self.kernel_size, self.stride, self.padding = kernel_size, stride, padding
+    def __init__(
+        self, channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, init="he_uniform",
+        algorithm="auto", exact=False,
+    ):  # fmt: skip
+        self.channels, self.groups = whole(channels, "channels", "Conv2d"), whole(groups, "groups", "Conv2d")
+        self.kernel_size, self.stride, self.padding, self.dilation = kernel_size, stride, padding, dilation
         self._size, self._stride = pair(kernel_size, "kernel_size", "Conv2d"), pair(stride, "stride", "Conv2d")
-        self._margins = margins(padding, self._size, self._stride)
+        self._dilation = pair(dilation, "dilation", "Conv2d")
+        self._margins = margins(padding, self._size, self._stride, self._dilation)
+        self._window = Window(self._stride, (self._margins[0][0], self._margins[1][0]), self._dilation)
         self.weight, self.bias, self.init = None, bias, init
+        self.algorithm, self.exact = algorithm, exact
         initialiser(init, "Conv2d")
+        check_algorithm(self)
 
     def build(self, shape, rng):
         """(C, H, W) -> (M, HO, WO)"""
@@ -63,51 +84,94 @@ class Conv2d(Layer):
             raise ValueError(
                 f"{self!r} takes samples of shape (C, H, W), but gets {tuple(shape)}; convolutions come before Flatten()"
             )
-        weight = (self.channels, shape[0], *self._size)
+        if shape[0] % self.groups or self.channels % self.groups:
+            raise ValueError(
+                f"{self!r}: groups {self.groups} must divide the {shape[0]} channels of the input and the {self.channels} of "
+                f"the output"
+            )
         height_and_width = self._output(shape)
+        weight = (self.channels, shape[0] // self.groups, *self._size)
         if not keeps_weights(self, weight):
-            self.weight = Parameter(initialiser(self.init, type(self).__name__)(rng, weight))
+            self.weight = Parameter(initialiser(self.init, "Conv2d")(rng, weight))
             self.bias = Parameter(np.zeros(self.channels), decay=False) if self.bias else None
         return (self.channels, *height_and_width)
 
     def _output(self, shape):
         """(HO, WO) for an image of (C, H, W)"""
-        room = [shape[k + 1] + sum(self._margins[k]) - self._size[k] for k in range(2)]
+        extents = [(k - 1) * d + 1 for k, d in zip(self._size, self._dilation)]
+        room = [shape[k + 1] + sum(self._margins[k]) - extents[k] for k in range(2)]
         if min(room) < 0:
             padded = tuple(shape[k + 1] + sum(self._margins[k]) for k in range(2))
             raise ValueError(
-                f"{self!r} has a window of {self._size}, but the image is {tuple(shape[1:])} ({padded} with its padding); "
+                f"{self!r} has a window of {tuple(extents)}, but the image is {tuple(shape[1:])} ({padded} with its padding); "
                 f"use a smaller kernel_size or more padding"
             )
         return tuple(r // s + 1 for r, s in zip(room, self._stride))
+
+    def _kernels(self, dtype):
+        """The module that does the work."""
+        if self.algorithm == "im2col":
+            return conv_im2col
+        if dtype != np.float32:
+            return conv_plain
+        if self.algorithm != "auto":
+            return ALGORITHMS[self.algorithm]
+        shape = self.weight.value.shape
+        few = min(shape[0] // self.groups, shape[1]) < LEAST_WINOGRAD
+        return conv_direct if self.exact or few or not conv_winograd.suits(shape, self._window) else conv_winograd
 
     def forward(self, x, step=None, relu=False):
         """y, backward; with `relu` y = max(0, W * x + b)."""
         step = step or Pass()
         weight, bias, first = self.weight, self.bias, step.is_input(x)
-        x = checked(x, (weight.value.shape[1], *x.shape[1:3]), self, step, weight.value.dtype)
+        w, b = weight.value, bias.value if bias else None
+        x = checked(x, (w.shape[1] * self.groups, *x.shape[1:3]), self, step, w.dtype)
         y = step.empty((self.channels, *self._output(x.shape[:3]), x.shape[3]), x.dtype)
-        window = Window(self._stride, (self._margins[0][0], self._margins[1][0]))
-        algorithm = conv_direct if x.dtype == np.float32 else conv_plain
-        algorithm.forward(x, weight.value, bias.value if bias else None, y, window, relu)
+        algorithm, window = self._kernels(x.dtype), self._window
+        parts = group_parts(self.groups, len(x), len(y))
+        for c, m in parts:
+            algorithm.forward(x[c], w[m], None if b is None else b[m], y[m], window, relu)
 
         def backward(dy, into=None):
             dy = checked(dy, y.shape[:-1], self, step, x.dtype)
-            masked, dbias = y if relu else None, bias.grad if bias and bias.learns else None
-            if weight.learns:
-                algorithm.filter_gradient(x, dy, masked, weight.grad, dbias, window, back=not first)
-            else:
-                sum_delta(dy, masked, dbias)
-            if first:
-                return None
-            dx = step.empty(x.shape, x.dtype) if into is None else into
-            algorithm.data_gradient(dy, weight.value, dx, window, adds=into is not None)
+            dbias = bias.grad if bias and bias.learns else None
+            if not weight.learns:
+                sum_delta(dy, y if relu else None, dbias)
+            dx = None
+            if not first:
+                dx = step.empty(x.shape, x.dtype) if into is None else into
+            for c, m in parts:
+                if weight.learns:
+                    db = None if dbias is None else dbias[m]
+                    algorithm.filter_gradient(x[c], dy[m], y[m] if relu else None, weight.grad[m], db, window, back=not first)
+                if not first:
+                    algorithm.data_gradient(dy[m], w[m], dx[c], window, adds=into is not None)
             return dx
 
         return y, backward
 
 
-def margins(padding, size, stride):
+def group_parts(groups, inputs, outputs):
+    """(input channels, output channels) of each group."""
+    if groups == 1:
+        return ((..., ...),)
+    c, m = inputs // groups, outputs // groups
+    return [(slice(g * c, (g + 1) * c), slice(g * m, (g + 1) * m)) for g in range(groups)]
+
+
+def check_algorithm(layer):
+    """ValueError for an algorithm that doesn't exist, or can't do this convolution."""
+    known = ("auto", *ALGORITHMS)
+    if layer.algorithm not in known:
+        raise ValueError(f"Conv2d: algorithm is {layer.algorithm!r}; it must be one of {', '.join(map(repr, known))}")
+    if layer.algorithm == "winograd" and (layer.exact or not conv_winograd.suits((0, 0, *layer._size), layer._window)):
+        raise ValueError(
+            f"Conv2d: algorithm='winograd' is for kernel_size 3, stride 1, dilation 1 and not exact, but got kernel_size "
+            f"{layer._size}, stride {layer._stride}, dilation {layer._dilation}, exact={layer.exact}; use algorithm='auto'"
+        )
+
+
+def margins(padding, size, stride, dilation=(1, 1)):
     """((above, below), (left, right)) of `padding`.
 
     Examples
@@ -122,5 +186,5 @@ def margins(padding, size, stride):
             raise ValueError(
                 f"Conv2d: padding='same' goes with stride 1 only, but stride is {stride}; give the padding as numbers"
             )
-        return tuple(((k - 1) // 2, k // 2) for k in size)
+        return tuple(((k - 1) * d // 2, -(-(k - 1) * d // 2)) for k, d in zip(size, dilation))
     return tuple((p, p) for p in pair(padding, "padding", "Conv2d", least=0))

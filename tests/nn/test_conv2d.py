@@ -117,3 +117,80 @@ def test_misfits_are_refused_when_built():
         layer(np.ones((3, 5, 5, 1)))
     with pytest.raises(TypeError, match=r"Conv2d: channels is '4'"):
         Conv2d("4", 3)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_dilation(dtype):  # case 54
+    layer, _ = ones((5, 5), 3, dtype, dilation=2)
+    y, dx = run(layer, np.arange(25, dtype=dtype).reshape(1, 5, 5, 1))
+    assert y.ravel().tolist() == [108]
+    even = (np.indices((5, 5)) % 2 == 0).all(0)
+    np.testing.assert_array_equal(dx[0, :, :, 0], even)
+
+
+def test_same_padding_of_a_dilated_kernel():  # case 53
+    layer, out = build(Conv2d(8, (3, 5), padding="same", dilation=(2, 3)), (3, 28, 31), np.float32)
+    assert out == (8, 28, 31)
+    assert layer._margins == ((2, 2), (6, 6))
+    assert layer(np.ones((3, 28, 31, 1), np.float32)).shape == (8, 28, 31, 1)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_groups_are_convolutions_apart(dtype):  # case 58
+    rng = np.random.default_rng(0)
+    layer, _ = build(Conv2d(6, 3, 2, 1, groups=3), (6, 7, 6), dtype)
+    x, dy = rng.standard_normal((6, 7, 6, 4)).astype(dtype), rng.standard_normal((6, 4, 3, 4)).astype(dtype)
+    y, dx = run(layer, x, dy.copy())
+    assert layer.weight.value.shape == (6, 2, 3, 3)
+    for g in range(3):
+        c, alone = slice(2 * g, 2 * g + 2), build(Conv2d(2, 3, 2, 1), (2, 7, 6), dtype)[0]
+        alone.weight.value[...], alone.bias.value[...] = layer.weight.value[c], layer.bias.value[c]
+        y_g, dx_g = run(alone, np.ascontiguousarray(x[c]), dy[c].copy())
+        np.testing.assert_allclose(y[c], y_g, atol=1e-5)
+        np.testing.assert_allclose(dx[c], dx_g, atol=1e-5)
+        np.testing.assert_allclose(layer.weight.grad[c], alone.weight.grad, atol=1e-5)
+        np.testing.assert_allclose(layer.bias.grad[c], alone.bias.grad, atol=1e-5)
+
+
+WIDER = [
+    {"kernel_size": 3, "dilation": 2, "padding": 1},
+    {"kernel_size": (2, 3), "dilation": (1, 2), "stride": (2, 3), "padding": 2},
+    {"kernel_size": 3, "groups": 2, "padding": 1},
+    {"kernel_size": (3, 1), "groups": 4, "stride": 2},
+    {"kernel_size": 3, "algorithm": "im2col", "stride": (2, 1), "padding": 1},
+    {"kernel_size": (2, 3), "algorithm": "im2col", "dilation": 2, "padding": (3, 1)},
+]
+
+
+@pytest.mark.parametrize("geometry", WIDER)
+def test_gradients_with_dilation_and_groups(geometry):
+    check_gradients(Conv2d(8, **geometry), (4, 6, 7), 2)
+    check_gradients(Conv2d(8, **geometry), (4, 6, 7), 2, relu=True)
+    agree(Conv2d(8, **geometry), (4, 8, 7), 18)
+
+
+@pytest.mark.parametrize("padding", [0, 1, 2])
+def test_all_algorithms_agree(padding):
+    rng, found = np.random.default_rng(0), {}
+    x = rng.standard_normal((20, 9, 10, 33)).astype(np.float32)
+    for algorithm in ("direct", "im2col", "winograd", "auto"):
+        layer, out = build(Conv2d(18, 3, padding=padding, algorithm=algorithm), (20, 9, 10), np.float32)
+        dy = np.random.default_rng(1).standard_normal((*out, 33)).astype(np.float32)
+        found[algorithm] = [*run(layer, x, dy), layer.weight.grad, layer.bias.grad]
+    for algorithm, arrays in found.items():
+        for a, b in zip(arrays, found["direct"]):
+            assert np.abs(a - b).max() < 1e-5 * np.abs(b).max(), algorithm
+    assert (found["auto"][0] == found["winograd"][0]).all()
+    exact, _ = build(Conv2d(18, 3, padding=padding, exact=True), (20, 9, 10), np.float32)
+    assert (exact(x) == found["direct"][0]).all()
+
+
+def test_wrong_algorithms_and_groups_are_refused():
+    with pytest.raises(ValueError, match=r"algorithm is 'fft'; it must be one of 'auto', 'direct', 'im2col', 'winograd'"):
+        Conv2d(4, 3, algorithm="fft")
+    with pytest.raises(ValueError, match=r"algorithm='winograd' is for kernel_size 3, stride 1.* got kernel_size \(5, 5\)"):
+        Conv2d(4, 5, algorithm="winograd")
+    with pytest.raises(ValueError, match=r"Conv2d: dilation is 0; it must be at least 1"):  # case 59
+        Conv2d(4, 3, dilation=0)
+    with pytest.raises(ValueError, match=r"groups 3 must divide the 4 channels of the input and the 6 of the output"):
+        Conv2d(6, 3, groups=3).build((4, 8, 8), np.random.default_rng(0))

@@ -7,7 +7,17 @@ from dtnn import zoo
 from dtnn.nn import Pass, cross_entropy, summary
 
 
-@pytest.mark.parametrize(("name", "parameters"), [("mlp", 235_146), ("lenet5", 61_706), ("simplecnn", 101_958)])
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("mlp", 235_146),
+        ("lenet5", 61_706),
+        ("simplecnn", 101_958),
+        ("resnet20", 272_474),
+        ("vgg11", 9_228_362),
+        ("alexnet", 3_831_114),
+    ],
+)
 def test_parameters_and_a_step(name, parameters):
     model = getattr(zoo, name)()
     assert summary(model.net).parameters == parameters
