@@ -47,7 +47,7 @@ def _line_for_here():
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     if shell is not None and getattr(shell, "kernel", None) is not None:
-        return _notebook_line()
+        return _NotebookLine()
     return _terminal_line if getattr(sys.stderr, "isatty", lambda: False)() else _nowhere
 
 
@@ -56,12 +56,18 @@ def _terminal_line(text):
     sys.stderr.flush()
 
 
-def _notebook_line():
-    from IPython.display import Markdown, display
+class _NotebookLine:
+    """One output of the cell that waits, made when there is something to say."""
 
-    # made here, in the cell's own thread, so that the updates belong to this cell
-    handle = display(Markdown(""), display_id=True)
-    return lambda text: handle.update(Markdown(text))
+    handle = None
+
+    def __call__(self, text):
+        from IPython.display import Markdown, display
+
+        if self.handle is None:
+            self.handle = display(Markdown(text), display_id=True)
+        else:
+            self.handle.update(Markdown(text))
 
 
 def _nowhere(_):

@@ -72,11 +72,11 @@ def test_a_killed_client_leaves_nothing(script):  # case 6, E6
     # a fork keeps the pipe to the watchdog open when the client is gone
     forked = script(START + "    if os.fork() == 0: time.sleep(100); os._exit(0)\n    time.sleep(1000)\n")
     ended = script(START + "    time.sleep(1000)\n")
-    for client, number in (ended, signal.SIGTERM), (forked, signal.SIGKILL):
-        path = read_line(client)
-        assert len(watchdog.members(path)) >= 4
-        client.send_signal(number)
-        assert nothing_left(path, 30)
+    paths = [read_line(forked), read_line(ended)]
+    assert all(len(watchdog.members(path)) >= 4 for path in paths)
+    forked.kill()
+    ended.terminate()
+    assert all(nothing_left(path, 30) for path in paths)
 
 
 def test_a_client_killed_while_it_starts_leaves_nothing(script):
@@ -148,8 +148,6 @@ def test_a_controller_that_is_killed_does_not_leave_a_run_waiting_for_ever():
         with pytest.raises(RankDied):
             run.result(20)
         assert cluster.state == "dead"
-        cluster.restart()
-        assert cluster.run(lambda comm: comm.size).result(20) == 1
 
 
 def test_two_clusters_at_once(engines):
