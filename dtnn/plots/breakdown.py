@@ -143,7 +143,7 @@ class Bars:
             self.texts[row, "sum"].set_text(_sentence(time, whole))
 
     def _write(self, row, phase, x, part):
-        wide = part >= 0.1 and len(self._ranks) <= FEW and phase != "wait"
+        wide = part >= 0.115 and len(self._ranks) <= FEW and phase != "wait"
         text = self.texts[row, phase]
         text.set_text(f"{100 * part:.0f} %" if wide else "")
         text.set_x(x)

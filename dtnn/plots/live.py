@@ -123,7 +123,14 @@ class Live:
             with contextlib.suppress(RuntimeError):  # no loop: a terminal; whoever waits for the run updates
                 self.task = asyncio.get_running_loop().create_task(self._follow())
                 self._leave = after_each_cell(self._after_cell)
+                self._ask_to_be_updated()
         return self
+
+    def _ask_to_be_updated(self):
+        """A run that keeps a list of its views updates them while a cell waits for it, which our own task can't."""
+        views = getattr(self.run, "views", None)
+        if views is not None and self not in views:
+            views.append(self)
 
     def close(self):
         """Show the end; the last picture stays."""

@@ -23,7 +23,7 @@ def scaling(study, ax=None):
     ranks = _column(study, "ranks")
     ax.plot([ranks[0], ranks[-1]], [ranks[0] / ranks[0], ranks[-1] / ranks[0]], "--", color=IDEAL, label="ideal")
     _band(ax, study, "speedup")
-    for number, value in zip(ranks, _column(study, "speedup")):
+    for number, value in list(zip(ranks, _column(study, "speedup")))[1:]:
         ax.annotate(
             f"{value:.2f}", (number, value), (0, -14), textcoords="offset points", ha="center", fontsize="small", color=FAINT
         )
@@ -53,15 +53,15 @@ def time_per_step(study, ax=None):
             ax.bar(ranks, heights, 0.55, below, color=PHASES[phase], edgecolor=PAPER, linewidth=0.8, hatch=hatch, label=phase)
         below = [low + height for low, height in zip(below, heights)]
     ax.set_ylim(0, max(below) * 1.12)
-    ax.set_xlim(-0.6, len(ranks) + 0.15 * len(ranks))
     handles, labels = ax.get_legend_handles_labels()
-    ax.legend(handles[::-1], labels[::-1], frameon=False, fontsize="small", loc="center right", borderaxespad=0.0)
+    beside = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5), "handlelength": 1.0, "handletextpad": 0.5}
+    ax.legend(handles[::-1], labels[::-1], frameon=False, fontsize="small", **beside)
     return ax
 
 
 def study_figure(study, title=""):
-    """All three, and a line of words above them, as a matplotlib Figure."""
-    figure = Sheet(figsize=(9.6, 3.6), dpi=100, layout="constrained")
+    """All three, and words above them, as a matplotlib Figure."""
+    figure = Sheet(figsize=(9.6, 3.6 + 0.2 * title.count("\n")), dpi=100, layout="constrained")
     for draw, ax in zip((scaling, efficiency, time_per_step), figure.subplots(1, 3)):
         draw(study, ax)
     figure.suptitle(title, x=0.012, ha="left", fontsize="medium", color=FAINT)

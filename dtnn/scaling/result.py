@@ -75,7 +75,7 @@ class Study:
         """Speed-up with the ideal line, efficiency, and the time of a step, as one matplotlib Figure."""
         from ..plots import study_figure
 
-        return study_figure(self, f"{self.title}{' · ' * bool(self.warning)}{self.warning}")
+        return study_figure(self, f"{self.title}\n{self.warning}".strip())
 
     def save(self, path):
         """Write everything as one JSON file, whole or not at all."""

@@ -121,6 +121,21 @@ def test_started_in_a_loop_it_follows_the_run_to_its_end(run_of, monkeypatch):
     assert screen.closed == 1
 
 
+def test_a_run_that_knows_its_views_is_told_of_it_once(run_of):
+    run = FakeRun(run_of())
+    run.views = []
+
+    async def notebook():
+        live = Live(run, screen=Noted())
+        live.start()
+        live.start()
+        assert run.views == [live]
+        run.end()
+        await live.task
+
+    asyncio.run(notebook())
+
+
 def test_a_plain_list_of_records_will_do(run_of):
     screen = Noted()
 
