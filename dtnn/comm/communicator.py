@@ -212,6 +212,16 @@ class Communicator(Protocol):
         """
 
 
+def described(array):
+    """Type and shape of an array in words.
+
+    >>> import numpy as np
+    >>> described(np.zeros((2, 3)))
+    'float64 (2, 3)'
+    """
+    return f"{array.dtype.name} {array.shape}"
+
+
 OPERATIONS = ("sum", "max", "min")
 
 

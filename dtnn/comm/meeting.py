@@ -1,8 +1,6 @@
 """A collective among ranks that are threads: all come, each does its share, all take the result."""
 
-from collections import defaultdict
-
-from .communicator import Mismatch
+from .agreement import disagreement
 
 
 class Meeting:
@@ -20,13 +18,7 @@ class Meeting:
 
     def mismatch(self):
         """The error of ranks that ask for different things, or None."""
-        ranks = defaultdict(list)
-        for rank, asked in enumerate(self.asked):
-            ranks[asked].append(str(rank))
-        if len(ranks) == 1:
-            return None
-        said = "; ".join(f"rank{'s' * (len(who) > 1)} {', '.join(who)}: {asked}" for asked, who in ranks.items())
-        return Mismatch(f"ranks ask for different things at once: {said}. All ranks must make the same calls in the same order")
+        return disagreement(self.asked) if len(set(self.asked)) > 1 else None
 
     def __str__(self):
         missing = [f"rank {rank}" for rank, asked in enumerate(self.asked) if asked is None]

@@ -10,11 +10,13 @@ from functools import partial
 
 import numpy as np
 
-from .communicator import RankFailed, known_rank
+from .agreement import digest, disagreement, extremes, texts_of_ranks
+from .communicator import RankFailed, described, known_rank
 from .flat import flat, number_or_array, put_back, reducible
 from .notices import Notices
 from .pending import Pending
 from .polling import Patience, is_crowded
+from .serial import Ended
 
 LARGEST_MESSAGE = 2**31 - 1  # bytes; not every MPI library counts further
 
@@ -27,7 +29,8 @@ class MPI:
     world : mpi4py.MPI.Comm, optional
         For the work; ``COMM_WORLD`` if left out.
     notices : mpi4py.MPI.Comm, optional
-        A duplicate of `world` for notices of failure; without it the others don't hear of one.
+        A duplicate of `world` for what must not get in the way of the work: notices of failure, and the comparison of what
+        ranks ask for. Without it there are neither.
     blocking : bool
         Use MPI's blocking calls, for jobs under ``mpiexec`` that nobody interrupts; there a failure ends all processes.
     crowded : bool, optional
@@ -35,8 +38,11 @@ class MPI:
 
     Notes
     -----
-    What is summed has the same bits on all ranks, but in which order it is added up is the library's affair.  MPI doesn't
-    notice deadlocks, nor all ranks that ask for different things: try a new algorithm on threads first.
+    What is summed has the same bits on all ranks, but in which order it is added up is the library's affair.
+
+    Before each collective ranks compare what they ask for, in a message of 16 bytes; MPI itself would add up what doesn't
+    belong together, wait for ever, or write beyond an array.  They don't with `blocking`, nor for `Iallreduce`, which must not
+    wait.  Deadlocks are not noticed either: try a new algorithm on threads first.
 
     After a failure or an interrupt neither `world` nor `notices` may be used again, which `clean` says (`checkout` looks).
     The arrays of operations that were under way are kept for the life of the process, for MPI may still write to them.
@@ -50,14 +56,20 @@ class MPI:
         self.rank, self.size = self.world.rank, self.world.size
         self.blocking, self.bytes, self.under_way = blocking, 0, 0
         self._notices = Notices(library, notices)
-        self._patience = Patience(is_crowded(self.world) if crowded is None else crowded)
+        crowded = is_crowded(self.world) if crowded is None else crowded
+        self._patience = Patience(crowded)
+        self._beside, self._asked = None, {}
+        if notices is not None and not blocking and self.size > 1:
+            self._beside = MPI(notices, crowded=crowded)
+            self._beside.look = self.look
         self._operations = {"sum": library.SUM, "max": library.MAX, "min": library.MIN}
         self._interrupted = self._failed = False
 
     @property
     def clean(self):
         """Whether everything begun here has ended, without a failure or an interrupt."""
-        return not (self.under_way or self._interrupted or self._failed or self._notices.failure)
+        beside = self._beside is None or self._beside.clean
+        return beside and not (self.under_way or self._interrupted or self._failed or self._notices.failure)
 
     def Send(self, array, dest, tag=0):
         self._send(array, dest, tag).Wait()
@@ -73,6 +85,7 @@ class MPI:
     def Bcast(self, array, root=0):
         elements, root = flat(array, writeable=True), known_rank(root, self.size, "root")
         self._count(elements)
+        self._compare(f"Bcast from rank {root}", array).Wait()
         begin = self.world.Bcast if self.blocking else self.world.Ibcast
         calls = (begin(_memory(piece), root) for piece in pieces(elements))
         Pending(self, calls, elements, elements.nbytes, partial(put_back, elements, array)).Wait()
@@ -80,15 +93,18 @@ class MPI:
 
     def Allreduce(self, array, op="sum"):
         value, plain = number_or_array(array)
-        self._reduce(value, op, self.world.Allreduce if self.blocking else self.world.Iallreduce).Wait()
+        elements = reducible(value, op)
+        self._compare(f"Allreduce {op}", value).Wait()
+        self._reduce(value, elements, op, self.world.Allreduce if self.blocking else self.world.Iallreduce).Wait()
         return value.item() if plain else array
 
     def Iallreduce(self, array, op="sum"):
-        return self._reduce(array, op, self.world.Iallreduce)
+        return self._reduce(array, reducible(array, op), op, self.world.Iallreduce)
 
     def Gather(self, array, root=0):
         elements, root = flat(array), known_rank(root, self.size, "root")
         self._count(elements)
+        self._compare(f"Gather to rank {root}", array).Wait()
         begin = self.world.Gather if self.blocking else self.world.Igather
         sent = pieces(elements)
         rows = [np.empty((self.size if self.rank == root else 0, piece.size), piece.dtype) for piece in sent]
@@ -97,6 +113,7 @@ class MPI:
         return np.concatenate(rows, axis=1).reshape(self.size, *array.shape) if self.rank == root else None
 
     def Barrier(self):
+        self._compare("Barrier").Wait()
         begin = self.world.Barrier if self.blocking else self.world.Ibarrier
         Pending(self, (begin() for _ in range(1)), None).Wait()
 
@@ -122,6 +139,25 @@ class MPI:
         """Poll for `size` bytes until `has_ended()`, looking round meanwhile."""
         self._patience.wait(has_ended, self.look, size)
 
+    def _compare(self, asked, array=None):
+        """Begin to find out whether all ranks ask for the same; waiting for the answer raises `Mismatch` if they don't."""
+        if self._beside is None:
+            return Ended()
+        key = (asked,) if array is None else (asked, array.dtype, array.shape)
+        if key not in self._asked:
+            text = asked if array is None else f"{asked} of {described(array)}"
+            self._asked[key] = text, extremes(digest(text))
+        text, numbers = self._asked[key]
+        found = numbers.copy()
+        begin = self._beside.world.Iallreduce
+        calls = (begin(self.library.IN_PLACE, found, self.library.MAX) for _ in range(1))
+        return Pending(self._beside, calls, found, found.nbytes, partial(self._judge, found, text))
+
+    def _judge(self, found, text):
+        if found[0] != ~found[1]:
+            self._failed = True
+            raise disagreement(texts_of_ranks(self._beside, text))
+
     def _send(self, array, dest, tag):
         elements, dest = flat(array), known_rank(dest, self.size, "dest")
         self._count(elements)
@@ -135,8 +171,7 @@ class MPI:
         expected = [(source, piece.nbytes) for piece in messages]
         return Pending(self, calls, elements, elements.nbytes, partial(put_back, elements, array), expected)
 
-    def _reduce(self, array, op, begin):
-        elements = reducible(array, op)
+    def _reduce(self, array, elements, op, begin):
         self._count(elements)
         numbers = _known_to_mpi(elements)
         calls = (begin(self.library.IN_PLACE, piece, self._operations[op]) for piece in pieces(numbers))

@@ -81,7 +81,7 @@ class Pending:
         return ended
 
     def _end(self):
-        if self.finish:
-            self.finish()
         del HELD[self.number]
         self.comm.under_way -= 1
+        if self.finish:
+            self.finish()

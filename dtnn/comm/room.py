@@ -3,7 +3,7 @@
 import threading
 from collections import defaultdict
 
-from .communicator import Deadlock, RankFailed
+from .communicator import Deadlock, RankFailed, described
 from .meeting import Meeting
 
 
@@ -129,14 +129,4 @@ class Letter:
         return self.received
 
     def __str__(self):
-        return f"{self.describe(self.array)} to rank {self.dest} (tag {self.tag})"
-
-    @staticmethod
-    def describe(array):
-        """Type and shape of an array in words.
-
-        >>> import numpy as np
-        >>> Letter.describe(np.zeros((2, 3)))
-        'float64 (2, 3)'
-        """
-        return f"{array.dtype.name} {array.shape}"
+        return f"{described(self.array)} to rank {self.dest} (tag {self.tag})"

@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from .communicator import Mismatch, known_rank
+from .communicator import Mismatch, described, known_rank
 from .flat import flat, number_or_array, put_back, reducible
 from .meeting import Meet
 from .room import Letter, Room
@@ -105,7 +105,7 @@ class Threads:
         known_rank(source, self.size, "source")
         elements = flat(array, writeable=True)
         box = self._room.letters[self.rank][source, tag]
-        self.wait(box.__len__, f"to receive {Letter.describe(array)} from rank {source} (tag {tag})")
+        self.wait(box.__len__, f"to receive {described(array)} from rank {source} (tag {tag})")
         letter = box.pop(0)
         try:
             _check_letter(letter, array, self.rank)
@@ -198,7 +198,7 @@ class Threads:
     def _meet(self, verb, array=None, elements=None, work=None, finish=None):
         if elements is not None:
             self._count(elements)
-        asked = verb if array is None else f"{verb} of {Letter.describe(array)}"
+        asked = verb if array is None else f"{verb} of {described(array)}"
         return Meet(self, self._room.come(self.rank, asked, elements), work, finish)
 
     def _count(self, elements):
@@ -219,6 +219,6 @@ def _reduced(part, operation, arrays):
 
 
 def _check_letter(letter, array, rank):
-    sent, wanted = Letter.describe(letter.array), Letter.describe(array)
+    sent, wanted = described(letter.array), described(array)
     if sent != wanted:
         raise Mismatch(f"rank {letter.source} sent {sent} to rank {rank}, which receives {wanted}; make them alike")

@@ -1,9 +1,7 @@
 """`broadcast`: all ranks begin with rank 0's parameters."""
 
-import hashlib
-
+from ..comm.agreement import agree, digest, first_difference, who_says_what
 from ..comm.communicator import Mismatch
-from .agreement import agree, first_difference, who_says_what
 
 
 def broadcast(comm, parameters):
@@ -36,9 +34,9 @@ def broadcast(comm, parameters):
 
 def _check_same_network(comm, parameters):
     texts = _descriptions(parameters)
-    if agree(comm, _digest("\n".join(texts))):
+    if agree(comm, digest("\n".join(texts))):
         return
-    place = first_difference(comm, [_digest(text) for text in texts])
+    place = first_difference(comm, [digest(text) for text in texts])
     said = who_says_what(comm, texts[place] if place < len(texts) else "nothing any more")
     raise Mismatch(
         f"ranks were given different networks; the first difference is parameter {place + 1}: {said}. "
@@ -51,7 +49,3 @@ def _descriptions(parameters):
     dtype = parameters.value.dtype
     described = [f"{s.name} {dtype} {tuple(s.shape)}{'' if s.trainable else ' frozen'}" for s in parameters.segments]
     return described + [f"{name} {array.dtype} {array.shape}" for name, array in sorted(parameters.buffers.items())]
-
-
-def _digest(text):
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")

@@ -1,10 +1,8 @@
 """`in_sync`: whether the replicas are still equal, bit by bit."""
 
-import hashlib
-
 import numpy as np
 
-from .agreement import agree, first_difference, who_says_what
+from ..comm.agreement import agree, digest, first_difference, who_says_what
 
 
 class OutOfSync(RuntimeError):
@@ -42,5 +40,4 @@ def in_sync(comm, parameters):
 
 
 def _digest(parameters, segment):
-    values = np.ascontiguousarray(parameters.value[segment.start : segment.start + segment.size])
-    return int.from_bytes(hashlib.blake2b(values, digest_size=8).digest(), "little")
+    return digest(np.ascontiguousarray(parameters.value[segment.start : segment.start + segment.size]))

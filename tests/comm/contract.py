@@ -5,6 +5,8 @@ import gc
 import numpy as np
 import pytest
 
+from dtnn.comm import Mismatch
+
 DTYPES = ["f2", "f4", "f8", "i1", "u1", "i4", "i8", "c16"]
 
 
@@ -246,3 +248,50 @@ CHECKS = [
     refuses_what_it_cannot_carry,
     meets,
 ]
+
+
+def swapped_layers(comm):  # case 27
+    shapes = [(84, 10), (6, 25)]
+    for shape in shapes if comm.rank != 1 else shapes[::-1]:
+        comm.Allreduce(np.zeros(shape, np.float32))
+
+
+def swapped_requests(comm):
+    shapes = [(84, 10), (10, 84)]  # of one length: MPI itself would add them up
+    requests = [comm.Iallreduce(np.zeros(shape, np.float32)) for shape in (shapes if comm.rank != 1 else shapes[::-1])]
+    for request in requests:
+        while not request.Test():
+            pass
+
+
+def requests_of_other_lengths(comm):
+    comm.Iallreduce(np.zeros(7 if comm.rank else 1_000_000)).Wait()
+
+
+# What three ranks may disagree about, and what all of them must then be told; on MPI not about requests, which don't wait.
+MISMATCHES = {
+    "order": (swapped_layers, ["ranks 0, 2: Allreduce sum of float32 (84, 10)", "rank 1: Allreduce sum of float32 (6, 25)"]),
+    "requests": (
+        swapped_requests,
+        ["ranks 0, 2: Allreduce sum of float32 (84, 10)", "rank 1: Allreduce sum of float32 (10, 84)"],
+    ),
+    "request lengths": (
+        requests_of_other_lengths,
+        ["0: Allreduce sum of float64 (1000000,)", "1, 2: Allreduce sum of float64 (7,)"],
+    ),
+    "dtype": (lambda c: c.Allreduce(np.zeros(3, "f8" if c.rank == 2 else "f4")), ["rank 2: Allreduce sum of float64 (3,)"]),
+    "operation": (lambda c: c.Allreduce(np.zeros(3), "max" if c.rank else "sum"), ["0: Allreduce sum", "1, 2: Allreduce max"]),
+    "root": (lambda c: c.Bcast(np.zeros(3), root=c.rank % 2), ["1: Bcast from rank 1", "0, 2: Bcast from rank 0"]),
+    "verb": (lambda c: c.Gather(np.zeros(3)) if c.rank else c.Barrier(), ["0: Barrier", "1, 2: Gather to rank 0"]),
+    "number": (
+        lambda c: c.Allreduce(1 if c.rank else 1.0),
+        ["0: Allreduce sum of float64 ()", "1, 2: Allreduce sum of int64"],
+    ),
+}
+
+
+def mismatch_of(comm, job):
+    """The text of the error that `job` must end with."""
+    with pytest.raises(Mismatch) as caught:
+        job(comm)
+    return str(caught.value)

@@ -15,6 +15,7 @@ from dtnn.comm import Mismatch, RankFailed
 from dtnn.comm import mpi as mpi_module
 from dtnn.comm.mpi import pieces
 from dtnn.comm.pending import HELD
+from tests.comm.contract import MISMATCHES, mismatch_of
 from tests.comm.mpi_job import run_mpi
 
 VERBS = {
@@ -192,6 +193,26 @@ def send_long(pool):
     if comm.rank == 0:
         np.testing.assert_array_equal(stacked, [right, 2 * right])
     return counts
+
+
+def test_mismatch_names_ranks_and_shapes():  # case 27
+    for found in run_mpi(__file__, "disagree", 3):
+        assert found, "nothing was tried"
+        for name, text in found.items():
+            for word in [*MISMATCHES[name][1], "same calls in the same order"]:
+                assert word in text, name
+
+
+def disagree(pool):
+    found = {}
+    for name, (job, _) in MISMATCHES.items():
+        if name.startswith("request"):
+            continue
+        comm = pool.checkout()
+        found[name] = mismatch_of(comm, job)
+        assert not comm.clean
+        next_run(pool)
+    return found
 
 
 def test_received_length_must_match():

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from dtnn.comm import Deadlock, Mismatch, RankFailed, group, run_threads
+from tests.comm.contract import MISMATCHES, mismatch_of
 
 VERBS = {
     "Allreduce": lambda comm: comm.Allreduce(np.ones(5)),
@@ -180,41 +181,9 @@ def test_slow_rank_is_no_deadlock():
     assert run_threads(job, 3) == [3, 3, 3]
 
 
-def swapped_layers(comm):  # case 27
-    shapes = [(84, 10), (6, 25)]
-    for shape in shapes if comm.rank != 1 else shapes[::-1]:
-        comm.Allreduce(np.zeros(shape, np.float32))
-
-
-@pytest.mark.parametrize(
-    ("job", "words"),
-    [
-        (swapped_layers, ["ranks 0, 2: Allreduce sum of float32 (84, 10)", "rank 1: Allreduce sum of float32 (6, 25)"]),
-        (lambda comm: comm.Allreduce(np.zeros(3, "f8" if comm.rank == 2 else "f4")), ["rank 2: Allreduce sum of float64 (3,)"]),
-        (
-            lambda comm: comm.Allreduce(np.zeros(3), "max" if comm.rank else "sum"),
-            ["0: Allreduce sum", "1, 2: Allreduce max"],
-        ),
-        (
-            lambda comm: comm.Bcast(np.zeros(3), root=comm.rank % 2),
-            ["1: Bcast from rank 1", "0, 2: Bcast from rank 0"],
-        ),
-        (
-            lambda comm: comm.Barrier() if comm.rank == 0 else comm.Gather(np.zeros(3)),
-            ["0: Barrier", "1, 2: Gather to rank 0"],
-        ),
-    ],
-)
-def test_mismatch_names_ranks_and_shapes(job, words):
-    errors = []
-
-    def told(comm):
-        with pytest.raises(Mismatch) as caught:
-            job(comm)
-        errors.append(str(caught.value))
-
-    run_threads(told, 3)
-    assert len(errors) == 3, "all ranks are told"
+@pytest.mark.parametrize(("job", "words"), MISMATCHES.values(), ids=MISMATCHES)
+def test_mismatch_names_ranks_and_shapes(job, words):  # case 27
+    errors = run_threads(mismatch_of, 3, job)
     for error in errors:
         for word in [*words, "same calls in the same order"]:
             assert word in error

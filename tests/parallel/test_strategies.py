@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from dtnn.comm import Mismatch, Serial, collectives, run_threads
+from dtnn.comm.agreement import agree, first_difference, who_says_what
 from dtnn.parallel import AllReduce, OutOfSync, broadcast, in_sync
-from dtnn.parallel.agreement import agree, first_difference, who_says_what
 from tests.comm.mpi_job import run_mpi
 
 ROOM, GAP = 5, 3  # numbers behind the trainable gradients; numbers between segments
