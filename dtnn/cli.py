@@ -92,6 +92,7 @@ def demo(asked):
     """Train LeNet-5 on `asked.ranks` ranks; show progress, then a table, then where the files are."""
     from . import data, zoo
     from .optim import SGD, cosine
+    from .plots import report
 
     asked.out.mkdir(parents=True, exist_ok=True)  # an impossible folder is told before the training
     digits, model = data.mnist5k(), zoo.lenet5()
@@ -99,7 +100,7 @@ def demo(asked):
         print(f"LeNet-5 on {len(digits.train):,} handwritten digits, {asked.epochs} epochs, {_whereabouts(cluster)}", flush=True)
         run = model.start(digits, cluster=cluster, epochs=asked.epochs, batch_size=32, optimizer=SGD(cosine(0.05), momentum=0.9))
         _follow(run)
-    print(report(run.records))
+    print(f"\n{report(run.records)}")
     _keep(run, asked.out)
     return 0 if run.state == "done" else 1
 
@@ -146,35 +147,6 @@ def _follow(run):
     finally:
         live.close()
     run.result()
-
-
-def report(records):
-    """What a run came to, as text: a table of the ranks' time, then accuracy and speed.
-
-    Parameters
-    ----------
-    records : list of records
-
-    Returns
-    -------
-    str
-    """
-    from .plots.breakdown import totals
-    from .plots.story import Story
-    from .records import Epoch, Place
-
-    story, hosts = Story(records), {place.rank: place.machine.get("host", "") for place in records.of(Place)}
-    lines = [["rank", "host", "samples", "compute s", "communication s", "waiting s"]]
-    for rank, time in totals(story).items():
-        seconds = [f"{time[name]:.2f}" for name in ("own", "transfer", "wait")]
-        lines.append([str(rank), hosts.get(rank, ""), f"{time['samples']:,}", *seconds])
-    widths = [max(map(len, column)) for column in zip(*lines)]
-    table = ["  ".join(cell.rjust(width) for cell, width in zip(line, widths)) for line in lines]
-    passes = records.of(Epoch)
-    speed = sum(each.samples for each in passes) / (sum(each.seconds for each in passes) or 1.0)
-    accuracy = story.latest("val_accuracy")
-    ends = [f"test accuracy  {100 * accuracy:.1f} %"] if accuracy is not None else []
-    return "\n".join(["", *table, "", *ends, f"throughput     {speed:,.0f} samples/s"])
 
 
 def _keep(run, folder):

@@ -8,7 +8,6 @@ from types import SimpleNamespace
 import pytest
 
 from dtnn import cli
-from dtnn.records import Epoch, Ledger, Place, Recorder, Step
 
 
 def test_version(capsys):
@@ -76,17 +75,6 @@ def test_lab_without_jupyterlab_says_what_to_install(tmp_path, monkeypatch, caps
     monkeypatch.setattr(cli.importlib.util, "find_spec", lambda name: None)
     assert cli.main(["lab", str(tmp_path)]) == 1
     assert 'install "dtnn[lab]"' in capsys.readouterr().err
-
-
-def test_report_has_a_line_a_rank_and_the_result():
-    told = Recorder([Place(0, {"host": "desk"}), Place(1, {"host": "desk"}), Step(10, 1, 0.5, 64, 0.1, 0.1, 1.0)])
-    told += [Ledger(rank, 10, 10, 320, 1000, 0.5, 1.0, 2.0, 0.25 + rank, 0.5, 0.25, 4.5 + rank, 1.0) for rank in (0, 1)]
-    told.append(Epoch(1, 10, 640, 2.0, 0.1, {"loss": 0.4, "accuracy": 0.9, "val_loss": 0.5, "val_accuracy": 0.873}, 2.0))
-    lines = [line.split() for line in cli.report(told).splitlines() if line]
-    assert lines[1] == ["0", "desk", "320", "3.75", "0.50", "0.25"]
-    assert lines[2] == ["1", "desk", "320", "3.75", "0.50", "1.25"]
-    assert lines[3] == ["test", "accuracy", "87.3", "%"]
-    assert lines[4] == ["throughput", "320", "samples/s"]
 
 
 def test_without_mpi_the_demo_says_what_to_install_and_uses_threads(monkeypatch, capsys):

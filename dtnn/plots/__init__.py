@@ -1,13 +1,15 @@
 """Pictures of runs: records in, matplotlib Axes out.
 
 `curves` (loss, accuracy), `breakdown` (each rank's time), `scaling` (a study's speed-up), `picture` and `figure` (a
-whole run in one), `Live` (a run as it happens).  `totals` gives the numbers behind the bars.
+whole run in one), `Live` (a run as it happens).  `totals` gives the numbers behind the bars,
+`report` a run as text.
 """
 
 from .breakdown import breakdown, totals
 from .curves import curves
 from .live import Live
 from .picture import figure, picture
+from .report import report
 from .scaling import efficiency, scaling, study_figure, time_per_step
 
 __all__ = [
@@ -17,6 +19,7 @@ __all__ = [
     "efficiency",
     "figure",
     "picture",
+    "report",
     "scaling",
     "study_figure",
     "time_per_step",

@@ -142,9 +142,9 @@ class Curve:
         log = self.scale == "log" or (self.scale == "auto" and low > 0 and high > DECADE * low)
         if log and low > 0:
             low = min(np.quantile(each, 0.02) for each in values)  # a few lucky steps must not squeeze all the others
-            return True, (_decade_part(low, math.floor), _decade_part(high, math.ceil))
+            return True, _apart(_decade_part(low, math.floor), _decade_part(high, math.ceil), 2.0 * high)
         unit = _unit(high - min(low, 0.0))
-        return False, (min(0.0, math.floor(low / unit) * unit), math.ceil(high / unit * 1.02) * unit)
+        return False, _apart(min(0.0, math.floor(low / unit) * unit), math.ceil(high / unit * 1.02) * unit, high + unit)
 
 
 def _smooth(values):
@@ -154,6 +154,11 @@ def _smooth(values):
         return np.full(len(values), np.nan)
     padded = np.pad(values, (width // 2, width - 1 - width // 2), mode="edge")
     return np.convolve(padded, np.full(width, 1 / width), mode="valid")
+
+
+def _apart(low, high, otherwise):
+    """Limits that are not the same, as those of a constant would be."""
+    return low, high if high > low else otherwise
 
 
 def _finite(values):

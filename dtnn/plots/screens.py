@@ -4,6 +4,7 @@ import base64
 import contextlib
 import functools
 import html
+import shutil
 import sys
 import uuid
 
@@ -129,8 +130,9 @@ class Terminal:
         words = " · ".join(parts).replace("{", "(").replace("}", ")")  # braces mean something to tqdm
         form = f"{word} |{{bar:20}}| {{percentage:3.0f}}%  {words}"
         if self.bar is None:
-            self.bar = tqdm(total=1, bar_format=form, dynamic_ncols=True, file=sys.stderr, mininterval=0)
-        self.bar.bar_format = form
+            # not dynamic_ncols: where a terminal says it has 0 rows, tqdm would hide the bar
+            self.bar = tqdm(total=1, bar_format=form, ncols=_columns(), nrows=20, file=sys.stderr, mininterval=0)
+        self.bar.bar_format, self.bar.ncols = form, _columns()
         self.bar.total = max(live.story.settings.get("epochs") or 1, live.story.progress)
         self.bar.n = self.bar.total if live.state == "done" else live.story.progress
         self.bar.refresh()
@@ -141,6 +143,10 @@ class Terminal:
             self.bar.close()
         if live.error:
             print(live.error.strip(), file=sys.stderr)
+
+
+def _columns():
+    return shutil.get_terminal_size().columns or 80
 
 
 def _line(live):

@@ -61,6 +61,14 @@ def test_negative_and_lost_losses_are_drawn_linearly(ax):
     assert ax.get_ylim()[0] <= -3.0
 
 
+@pytest.mark.parametrize(("loss", "scale"), [(0.0, "auto"), (-3.0, "auto"), (2.0, "auto"), (2.0, "log"), (1e-12, "log")])
+def test_a_loss_that_stays_is_drawn_too(ax, loss, scale):
+    curves([Step(i, 1, loss, 1, 0.1, 0.1, 0.0) for i in range(1, 5)], ax=ax, scale=scale)
+    low, high = ax.get_ylim()
+    assert low <= loss <= high
+    assert low < high
+
+
 def test_limits_are_known_from_the_plan_and_stay(run_of, ax):
     records = run_of(epochs=5)
     seen = set()

@@ -2,7 +2,8 @@
 
 import math
 
-from dtnn.plots.story import Bins, Story
+from dtnn.plots.bins import Bins
+from dtnn.plots.story import Story
 from dtnn.records import Ledger, Recorder, Step
 
 
