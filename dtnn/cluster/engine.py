@@ -29,7 +29,8 @@ VERSIONS = ("numpy", "numba", "mpi4py", "ipyparallel")
 class State:
     """What this engine remembers between two messages."""
 
-    prepared, pool, run, commands, comm, armed = None, None, None, None, None, False
+    prepared, pool, run, commands, armed = None, None, 0, None, False
+    interrupted, lock = 0, threading.Lock()  # the run that was interrupted before it began here
 
 
 def hello():
@@ -112,7 +113,7 @@ def execute(number, fresh):
     publisher, State.commands = Publisher(_publish), Commands()
     outcome = Outcome(comm.rank, "interrupted")
     try:
-        with publisher, Printer(publisher), interruptible(number, comm):
+        with publisher, Printer(publisher), interruptible(number):
             outcome = perform(job, comm, args, kwargs, publisher.put_record, State.commands)
     except KeyboardInterrupt:  # in the moment between the job's end and ours
         comm.fail("interrupted")
@@ -145,11 +146,14 @@ def unpack_outcome(data, rank):
 
 
 @contextlib.contextmanager
-def interruptible(number, comm):
+def interruptible(number):
     """Within it, an interrupt raises KeyboardInterrupt in the job, once; outside it, it is ignored."""
     signal.signal(signal.SIGINT, _on_interrupt)
-    State.run, State.comm, State.armed = number, comm, True
+    with State.lock:
+        State.run, State.armed = number, True
     try:
+        if State.interrupted == number:
+            raise KeyboardInterrupt
         yield
     finally:
         State.armed = False
@@ -173,16 +177,19 @@ def on_message(stream, idents, message):
 
 
 def _answer_command(content):
-    if State.run != content["run"] or State.commands is None:
-        return {"heard": False}
-    State.commands.put(unpack(base64.b64decode(content["command"]))[0])
-    return {"heard": State.commands.heard}
+    begun = State.run == content["run"]
+    if begun:
+        State.commands.put(unpack(base64.b64decode(content["command"]))[0])
+    return {"begun": begun, "heard": begun and State.commands.heard}
 
 
 def _answer_interrupt(content):
-    if State.run == content["run"] and State.armed:
-        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
-    return {"armed": State.armed}
+    with State.lock:
+        if content["run"] > State.run:
+            State.interrupted = content["run"]
+        elif State.armed and content["run"] == State.run:
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+    return {}
 
 
 def _answer_state(content):

@@ -2,6 +2,7 @@
 
 import base64
 import contextlib
+import functools
 import itertools
 import os
 import pickle
@@ -237,12 +238,15 @@ class Flight:
             else:
                 packed = base64.b64encode(pack(command)).decode()
                 reply = self.engines.message(0, "command", self.number, command=packed)
-                reply.add_done_callback(self._on_heard)
+                reply.add_done_callback(functools.partial(self._on_heard, command))
 
-    def _on_heard(self, reply):
-        """A job that takes no commands, a plain function, can only be interrupted."""
+    def _on_heard(self, command, reply):
+        """A job that takes no commands, a plain function, can only be interrupted; one that hasn't begun is told again."""
         with contextlib.suppress(Exception):
-            if not reply.result()["content"]["heard"]:
+            answer = reply.result()["content"]
+            if not answer["begun"]:
+                self.run._request("command", command)
+            elif not answer["heard"]:
                 self.run._request("interrupt", None)
 
     def _interrupt(self):
@@ -269,7 +273,8 @@ class Flight:
         while str(self.read[rank]) in data:
             batch = pickle.loads(data.pop(str(self.read[rank])))
             self.read[rank] += 1
-            self.run._tell([pickle.loads(record) for kind, record in batch if kind == "record"])
+            packed = [record for kind, record in batch if kind == "record"]
+            self.run._tell(list(map(pickle.loads, packed)), list(map(len, packed)))
             text = "".join(text for kind, text in batch if kind == "text")
             if text:
                 self.run._printed(rank, text)

@@ -7,13 +7,24 @@ import sys
 import threading
 import time
 from collections import deque
+from dataclasses import dataclass
 
 from ..records import Finish, Note, Recorder
 from . import failure, run_file
 from .rank import Outcome, Stop
 
 GRACE = 2.5  # seconds that ranks have to end after one failed or all were interrupted, before the run ends without them
+PATIENCE = 3.0  # seconds after which a job that was asked to stop is said to take its time
 OUTPUT = 100_000  # characters of printed text kept for each rank
+LARGE, KEPT = 10_000, 20_000_000  # bytes: from which a record is large, and how much of large records is kept
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """Stands where a large record was that the client could not keep: too many came."""
+
+    kind: str
+    bytes: int
 
 
 class Run:
@@ -29,7 +40,8 @@ class Run:
     state : str
         "waiting", "running", then "done", "stopped", "interrupted" or "failed".
     records : Recorder
-        All records so far, each rank's in its own order.
+        All records so far, each rank's in its own order.  Of records over 10 kB only the last 20 MB are kept (what iterates
+        the run fast enough sees them all); a `Dropped` stands for each of the others.
     results : list
         What the job returned on each rank (None where it didn't).
     output : dict of int to str
@@ -47,6 +59,7 @@ class Run:
         self._ended, self._drained = threading.Event(), threading.Event()
         self._requests, self._callbacks = deque(), []
         self._stop_asked, self._interrupt_asked, self._first_end = False, False, None
+        self._large, self._large_bytes = deque(), 0  # where the large records are
 
     # ---- looking at it
 
@@ -63,6 +76,8 @@ class Run:
         if self.state == "waiting":
             return self._waiting_for
         last = self.records[-1] if self.records else None
+        if self._stop_asked and time.monotonic() - self._stop_asked > PATIENCE:
+            return "the job to stop as it was asked to; run.interrupt() ends it at once"
         return last.text if isinstance(last, Note) else "" if last else "the first record"
 
     @property
@@ -82,7 +97,7 @@ class Run:
             with self._changed:
                 self._changed.wait_for(lambda: len(self.records) > seen or self.done)  # noqa: B023
                 new, ended = self.records[seen:], self.done
-            yield from new
+            yield from (record for record in new if not isinstance(record, Dropped))
             seen += len(new)
             if ended and seen == len(self.records):
                 break
@@ -162,7 +177,7 @@ class Run:
 
     def stop(self, text="stopped by the user"):
         """End a generator job cleanly: all ranks after the same step. A job that is a plain function is interrupted."""
-        self._stop_asked = True
+        self._stop_asked = self._stop_asked or time.monotonic()
         self.send(Stop(text))
 
     def interrupt(self):
@@ -232,11 +247,24 @@ class Run:
         self.state = "running"
         self._notify()
 
-    def _tell(self, records):
+    def _tell(self, records, sizes=()):
+        """Records have come; `sizes` are their bytes where known."""
         with self._changed:
             if not self.done:
+                self._keep_within_bounds(sizes)
                 self.records.extend(records)
                 self._changed.notify_all()
+
+    def _keep_within_bounds(self, sizes):
+        """Give up the oldest large records (pictures, gradients ...) for the ones that come; small ones all stay."""
+        for place, size in enumerate(sizes, len(self.records)):
+            if size >= LARGE:
+                self._large.append((place, size))
+                self._large_bytes += size
+        while self._large_bytes > KEPT and self._large[0][0] < len(self.records):
+            place, size = self._large.popleft()
+            self._large_bytes -= size
+            self.records[place] = Dropped(type(self.records[place]).__name__, size)
 
     def _printed(self, rank, text):
         self.output[rank] = (self.output.get(rank, "") + text)[-OUTPUT:]

@@ -1,17 +1,21 @@
 """A run as one JSON file, there and back."""
 
+import dataclasses
 import json
 import os
 import tempfile
 
-from ..records import Recorder, from_dict, to_dict
+from ..records import TYPES, Recorder, from_dict, to_dict
 
 FORMAT, VERSION = "dtnn run", 1
 STATES = ("done", "stopped", "interrupted", "failed", "running", "waiting")
 
 
 def write(run, path):
-    """Write a run under a temporary name, then rename it: a reader never sees half a file."""
+    """Write a run under a temporary name, then rename it: a reader never sees half a file.
+
+    Records of other types than those of `dtnn.records`, such as a user's own, are left out.
+    """
     path = os.path.abspath(os.path.expanduser(path))
     text = json.dumps(describe(run), allow_nan=False, default=str)
     handle, temporary = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".run-", suffix=".json")
@@ -35,7 +39,7 @@ def describe(run):
         "state": run.state,
         "story": run.story,
         "rows": run.rows,
-        "records": [to_dict(record) for record in list(run.records)],
+        "records": [to_dict(record) for record in list(run.records) if type(record) in TYPES.values()],
     }
 
 
@@ -62,10 +66,12 @@ def read(path):
 
 def _check(path, values):
     for name, kind in (("name", str), ("ranks", int), ("state", str), ("story", str), ("rows", list), ("records", list)):
-        if not isinstance(values.get(name), kind):
+        if not isinstance(values.get(name), kind) or isinstance(values[name], bool):
             raise ValueError(f"{path} is damaged: {name} is {values.get(name)!r:.40}, not a {kind.__name__}")
-    if values["state"] not in STATES or not 1 <= values["ranks"] <= 10**6:
-        raise ValueError(f"{path} is damaged: state {values['state']!r:.40}, {values['ranks']} ranks")
+    if not 1 <= values["ranks"] <= 10**6:
+        raise ValueError(f"{path} is damaged: ranks is {values['ranks']!r:.40}")
+    if values["state"] not in STATES:
+        raise ValueError(f"{path} is damaged: state is {values['state']!r:.40}, not one of {', '.join(STATES)}")
     if not all(isinstance(row, dict) for row in values["rows"]):
         raise ValueError(f"{path} is damaged: a row of its ranks is no description")
 
@@ -74,10 +80,20 @@ def _records(path, listed):
     records = Recorder()
     for number, values in enumerate(listed):
         try:
-            records.append(from_dict(values))
+            records.append(_typed(from_dict(values)))
         except (ValueError, TypeError, AttributeError) as error:
             raise ValueError(f"{path} is damaged at record {number}: {error}") from None
     return records
+
+
+def _typed(record):
+    """The record, if its fields have the types they should: what reads records relies on that."""
+    for field in dataclasses.fields(record):
+        value = getattr(record, field.name)
+        wanted = (int, float) if field.type is float else field.type
+        if not isinstance(value, wanted) or isinstance(value, bool):
+            raise TypeError(f"its {field.name} is {value!r:.40}, not a {field.type.__name__}")
+    return record
 
 
 def _umask():

@@ -300,3 +300,23 @@ def test_a_failed_run_comes_back_with_its_story(cluster, tmp_path):
     again = Run.load(tmp_path / "run.json")
     with pytest.raises(RuntimeError, match="no such width in step 2"):
         again.result()
+
+
+def test_after_an_interrupt_at_any_moment_the_next_sums_are_right(cluster):
+    def sums(comm, seed, steps):
+        draw = np.random.default_rng([seed, comm.rank])
+        for _ in range(steps):
+            array = draw.standard_normal(20_000)
+            comm.Allreduce(array)
+            yield None
+        return array
+
+    moments = np.random.default_rng(7)
+    for seed in range(15):
+        run = cluster.run(sums, seed, 10**9)
+        time.sleep(moments.uniform(0, 0.05))
+        run.interrupt()
+        assert run.wait(SECONDS)
+        draws = [np.random.default_rng([seed, rank]) for rank in range(2)]
+        right = [draws[0].standard_normal(20_000) + draws[1].standard_normal(20_000) for _ in range(3)][-1]
+        assert (cluster.run(sums, seed, 3).result(SECONDS) == right).all()

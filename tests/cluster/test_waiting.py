@@ -36,10 +36,15 @@ def test_a_short_wait_is_not_told():
 
 def test_an_error_takes_the_line_back_too():
     told = []
-    with pytest.raises(OSError, match="no"), waiting.waiting(told.append) as waits:
-        waits("a thing")
-        time.sleep(0.2)
-        raise OSError("no")
+
+    def fail():
+        with waiting.waiting(told.append) as waits:
+            waits("a thing")
+            time.sleep(0.2)
+            raise OSError("no")
+
+    with pytest.raises(OSError, match="no"):
+        fail()
     assert told[-1] == ""
 
 
