@@ -32,7 +32,7 @@ def kernel(function=None, *, exact=False):
     """Compile `function` at its first call, or take it from dtnn's cache on disk.
 
     It runs without the GIL, divides by zero as NumPy does, and keeps NaNs.  A function made inside another one may
-    close over numbers (they become constants) and over other kernels, over nothing else.
+    close over numbers (they become constants) and over functions of this package, over nothing else.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Disk:
     def __init__(self, function):
         closed = [cell.cell_contents for cell in function.__closure__ or ()]
         self.name = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
-        self.constants = repr([c if isinstance(c, int | float | str) else c.__name__ for c in closed])
+        self.constants = repr([c if isinstance(c, int | float | str) else f"{c.__module__}.{c.__qualname__}" for c in closed])
 
     cache_path = property(lambda self: folder())
 

@@ -13,6 +13,8 @@ from .passes import Pass, checked
 class Linear(Layer):
     """y = W x + b, for x (D, N), W (M, D), b (M,), y (M, N); also called dense or fully connected.
 
+    A sequence (D, T, N) is a batch of T N tokens.
+
     Parameters
     ----------
     features : int
@@ -40,32 +42,39 @@ class Linear(Layer):
         initialiser(init, "Linear")
 
     def build(self, shape, rng):
-        """(D,) -> (M,)"""
-        if len(shape) != 1:
-            raise ValueError(f"{self!r} takes samples of shape (D,), but gets {tuple(shape)}; put Flatten() before it")
+        """(D,) -> (M,), or (D, T) -> (M, T)"""
+        if len(shape) not in (1, 2):
+            raise ValueError(f"{self!r} takes samples of shape (D,) or (D, T), but gets {tuple(shape)}; put Flatten() before it")
         weight = (self.features, shape[0])
         if not keeps_weights(self, weight):
             self.weight = Parameter(initialiser(self.init, type(self).__name__)(rng, weight))
             self.bias = Parameter(np.zeros(self.features), decay=False) if self.bias else None
-        return (self.features,)
+        return (self.features, *shape[1:])
 
     def forward(self, x, step=None, relu=False):
         """y, backward; with `relu` y = max(0, W x + b)."""
         step = step or Pass()
         weight, bias, first = self.weight, self.bias, step.is_input(x)
-        x = checked(x, weight.value.shape[1:], self, step, weight.value.dtype, slack=True)
-        y = step.empty((self.features, x.shape[-1]), x.dtype)
-        dense.forward(x, weight.value, bias.value if bias else None, y, relu)
+        x = checked(x, (weight.value.shape[1], *x.shape[1:-1]), self, step, weight.value.dtype, slack=True)
+        y = step.empty((self.features, *x.shape[1:]), x.dtype)
+        flat_x, flat_y = flat(x), flat(y)
+        dense.forward(flat_x, weight.value, bias.value if bias else None, flat_y, relu)
 
         def backward(dy, into=None):
             dy = checked(dy, y.shape[:-1], self, step, x.dtype, slack=True)
-            sum_delta(dy, y if relu else None, bias.grad if bias and bias.learns else None)
+            flat_dy = flat(dy)
+            sum_delta(flat_dy, flat_y if relu else None, bias.grad if bias and bias.learns else None)
             if weight.learns:
-                dense.weight_gradient(x, dy, weight.grad)
+                dense.weight_gradient(flat_x, flat_dy, weight.grad)
             if first:
                 return None
             dx = step.empty(x.shape, x.dtype) if into is None else into
-            dense.data_gradient(dy, weight.value, dx, adds=into is not None)
+            dense.data_gradient(flat_dy, weight.value, flat(dx), adds=into is not None)
             return dx
 
         return y, backward
+
+
+def flat(x):
+    """(D, T, N) as (D, T N)"""
+    return x if x.ndim == 2 else x.reshape(len(x), x.size // len(x))

@@ -73,7 +73,8 @@ def test_errors_name_value_layer_and_remedy():
     with pytest.raises(TypeError, match=r"Linear: features is 2\.5; it must be an integer"):
         Linear(2.5)
     with pytest.raises(
-        ValueError, match=r"Linear\(3\) takes samples of shape \(D,\), but gets \(1, 28, 28\); put Flatten\(\) before it"
+        ValueError,
+        match=r"Linear\(3\) takes samples of shape \(D,\) or \(D, T\), but gets \(1, 28, 28\); put Flatten\(\) before it",
     ):
         Linear(3).build((1, 28, 28), np.random.default_rng(0))
     with pytest.raises(ValueError, match=r"no initialiser 'he_nrmal'; did you mean 'he_normal'"):

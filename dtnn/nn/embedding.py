@@ -1,0 +1,111 @@
+"""`Embedding`, `Positions`: from tokens to vectors, and where in the sequence they stand."""
+
+import numpy as np
+
+from ..kernels.embedding import add_rows, look_up
+from .layer import Layer, Parameter, keeps_weights
+from .numbers import whole
+from .passes import Pass, checked
+
+
+class Embedding(Layer):
+    """y (D, T, N) has for each token of x (T, N) its row of W (vocabulary, D).
+
+    Parameters
+    ----------
+    vocabulary : int
+        Tokens are 0 .. vocabulary - 1.
+    features : int
+        D
+
+    Raises
+    ------
+    ValueError
+        If a token is not among them.
+
+    Notes
+    -----
+    vocabulary x D parameters, first N(0, 1 / D).
+
+    Examples
+    --------
+    >>> layer = Embedding(100, 8)
+    >>> layer.build((5,), np.random.default_rng(0))
+    (8, 5)
+    >>> layer(np.zeros((5, 2), np.int32)).shape
+    (8, 5, 2)
+    """
+
+    def __init__(self, vocabulary, features):
+        self.vocabulary, self.features = whole(vocabulary, "vocabulary", "Embedding"), whole(features, "features", "Embedding")
+        self.weight = None
+
+    def build(self, shape, rng):
+        """(T,) -> (D, T)"""
+        if len(shape) != 1:
+            raise ValueError(
+                f"{self!r} takes samples of tokens of shape (T,), but gets {tuple(shape)}; it must be the first layer"
+            )
+        if not keeps_weights(self, (self.vocabulary, self.features)):
+            self.weight = Parameter(rng.standard_normal((self.vocabulary, self.features)) / np.sqrt(self.features))
+        return (self.features, shape[0])
+
+    def forward(self, x, step=None):
+        """y, backward; there is no gradient of tokens."""
+        step = step or Pass()
+        tokens = self._tokens(x)
+        y = step.empty((self.features, *tokens.shape), self.weight.value.dtype)
+        look_up(self.weight.value, tokens, y)
+
+        def backward(dy, into=None):
+            if self.weight.learns:
+                add_rows(checked(dy, y.shape[:-1], self, step, y.dtype), tokens, self.weight.grad)
+
+        return y, backward
+
+    def _tokens(self, x):
+        x = np.ascontiguousarray(x)
+        if x.dtype.kind not in "iu":
+            raise TypeError(f"{self!r} takes integer tokens, but got {x.dtype}; give the model int32 or int64 data")
+        if x.size and not 0 <= x.min() <= x.max() < self.vocabulary:
+            bad = x.min() if x.min() < 0 else x.max()
+            raise ValueError(
+                f"{self!r}: token {bad} is not in the vocabulary of {self.vocabulary}; tokens must be 0 .. {self.vocabulary - 1}"
+            )
+        return x.astype(np.int32, copy=False)
+
+
+class Positions(Layer):
+    """y[d, t, n] = x[d, t, n] + W[d, t]: what a place in the sequence means is learnt.
+
+    Notes
+    -----
+    D T parameters, first N(0, 0.02^2), without weight decay.
+    """
+
+    def __init__(self):
+        self.weight = None
+
+    def build(self, shape, rng):
+        """(D, T), unchanged"""
+        if len(shape) != 2:
+            raise ValueError(
+                f"{self!r} takes samples of shape (D, T), but gets {tuple(shape)}; put Embedding(vocabulary, D) before it"
+            )
+        if not keeps_weights(self, tuple(shape)):
+            self.weight = Parameter(0.02 * rng.standard_normal(shape), decay=False)
+        return tuple(shape)
+
+    def forward(self, x, step=None):
+        """y, backward"""
+        step = step or Pass()
+        x = checked(x, self.weight.value.shape, self, step, self.weight.value.dtype)
+        y = np.add(x, self.weight.value[..., None], out=step.empty(x.shape, x.dtype))
+
+        def backward(dy, into=None):
+            dy = checked(dy, y.shape[:-1], self, step, y.dtype)
+            if self.weight.learns:
+                self.weight.grad[...] += dy.sum(-1)
+            return dy if into is None else np.add(into, dy, out=into)
+
+        return y, backward
