@@ -9,22 +9,24 @@ from .conv2d import Conv2d
 from .dropout import Dropout
 from .embedding import Embedding, Positions
 from .flatten import Flatten
-from .init import glorot_normal, glorot_uniform, he_normal, he_uniform, ones, zeros
+from .init import glorot_normal, glorot_uniform, he_normal, he_uniform, lecun_normal, lecun_uniform, ones, orthogonal, zeros
 from .layer import Layer, Parameter
 from .layer_norm import LayerNorm
 from .linear import Linear
-from .losses import cross_entropy
+from .losses import CrossEntropy, binary_cross_entropy, cross_entropy, hinge, huber, mae, mse
 from .metrics import accuracy
 from .parameters import Parameters
 from .passes import Pass
 from .pooling import MaxPool2d
+from .regression_losses import Huber
 from .sequential import Sequential
 from .summary import summary
 
 __all__ = [
-    "ELU", "GELU", "AdaptiveAvgPool2d", "Arctanh", "AvgPool2d", "BatchNorm1d", "BatchNorm2d", "Concatenate", "Conv2d", "Dropout",
-    "Embedding", "Flatten", "GlobalAvgPool2d", "Layer", "LayerNorm", "LeakyReLU", "Linear", "Log", "LogSoftmax", "MaxPool2d",
-    "MultiHeadAttention", "Parameter", "Parameters", "Pass", "Positions", "ReLU", "Residual", "Sequential", "SiLU", "Sigmoid",
-    "Softmax", "Tanh", "TransformerEncoderBlock", "accuracy", "cross_entropy", "glorot_normal", "glorot_uniform", "he_normal",
-    "he_uniform", "ones", "summary", "zeros",
+    "ELU", "GELU", "AdaptiveAvgPool2d", "Arctanh", "AvgPool2d", "BatchNorm1d", "BatchNorm2d", "Concatenate", "Conv2d",
+    "CrossEntropy", "Dropout", "Embedding", "Flatten", "GlobalAvgPool2d", "Huber", "Layer", "LayerNorm", "LeakyReLU", "Linear",
+    "Log", "LogSoftmax", "MaxPool2d", "MultiHeadAttention", "Parameter", "Parameters", "Pass", "Positions", "ReLU", "Residual",
+    "Sequential", "SiLU", "Sigmoid", "Softmax", "Tanh", "TransformerEncoderBlock", "accuracy", "binary_cross_entropy",
+    "cross_entropy", "glorot_normal", "glorot_uniform", "he_normal", "he_uniform", "hinge", "huber", "lecun_normal",
+    "lecun_uniform", "mae", "mse", "ones", "orthogonal", "summary", "zeros",
 ]  # fmt: skip

@@ -45,6 +45,32 @@ def glorot_uniform(rng, shape):
     return rng.uniform(-limit, limit, shape)
 
 
+def lecun_normal(rng, shape):
+    """N(0, 1 / fan_in): keeps the variance through a layer without ReLU.  LeCun, Bottou, Orr and Müller, 1998."""
+    return rng.standard_normal(shape) * np.sqrt(1 / fans(shape)[0])
+
+
+def lecun_uniform(rng, shape):
+    """U(-a, a), a = sqrt(3 / fan_in): the same variance."""
+    limit = np.sqrt(3 / fans(shape)[0])
+    return rng.uniform(-limit, limit, shape)
+
+
+def orthogonal(rng, shape):
+    """Rows (or columns, if there are fewer) of length 1 at right angles.  Saxe, McClelland and Ganguli, 2014.
+
+    Examples
+    --------
+    >>> w = orthogonal(np.random.default_rng(0), (3, 2, 2, 2)).reshape(3, 8)
+    >>> bool(np.allclose(w @ w.T, np.eye(3)))
+    True
+    """
+    rows, columns = shape[0], math.prod(shape[1:])
+    q, r = np.linalg.qr(rng.standard_normal((max(rows, columns), min(rows, columns))))
+    q = q * np.sign(np.diag(r))  # so that every rotation is as likely
+    return (q if rows >= columns else q.T).reshape(shape)
+
+
 def initialiser(init, layer):
     """The function for a name, or the function itself.
 
@@ -60,7 +86,8 @@ def initialiser(init, layer):
     """
     if callable(init):
         return init
-    names = ("he_normal", "he_uniform", "glorot_normal", "glorot_uniform", "zeros", "ones")
+    kinds = [f"{name}_{spread}" for name in ("he", "glorot", "lecun") for spread in ("normal", "uniform")]
+    names = (*kinds, "orthogonal", "zeros", "ones")
     if init not in names:
         near = difflib.get_close_matches(str(init), names, 1) or names
         raise ValueError(f"{layer}: there is no initialiser {init!r}; did you mean {' or '.join(map(repr, near))}?")

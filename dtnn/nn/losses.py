@@ -1,9 +1,16 @@
 """Losses: (outputs, targets, weight) -> (sum of losses, gradient of sum / weight)."""
 
+from dataclasses import dataclass
+from numbers import Real
+
 import numpy as np
 
 from ..kernels import losses
+from .regression_losses import binary_cross_entropy, huber, mae, mse
 from .targets import as_labels, as_rows
+
+# what a name as text may mean; CrossEntropy and Huber, which have settings, are imported
+__all__ = ["binary_cross_entropy", "cross_entropy", "hinge", "huber", "mae", "mse"]
 
 
 def cross_entropy(outputs, targets, weight=None):
@@ -40,22 +47,108 @@ def cross_entropy(outputs, targets, weight=None):
     >>> round(loss, 6), gradient.ravel().tolist()
     (0.693147, [0.5, -0.5])
     """
-    if outputs.ndim != 2:
-        raise ValueError(
-            f"cross_entropy: outputs have shape {outputs.shape}, but must be (classes, N); end the model with Linear(classes)"
-        )
-    K, N = outputs.shape
-    outputs, d = np.ascontiguousarray(outputs), np.empty_like(outputs, order="C")
+    outputs = logits(outputs, "cross_entropy")
+    (K, N), d = outputs.shape, np.empty_like(outputs)
     labels = as_labels(targets, N, "cross_entropy")
     weight = float(N if weight is None else weight)
     if labels is None:
         return losses.cross_entropy_of_shares(outputs, as_rows(targets, K, "cross_entropy"), weight, d), d
     total, bad = losses.cross_entropy_of_labels(outputs, labels, weight, d)
     if bad >= 0:
-        raise ValueError(
-            f"cross_entropy: label {labels[bad]} of sample {bad} is none of the model's {K} outputs; labels must be 0 .. {K - 1}"
-        )
+        raise not_a_label("cross_entropy", labels[bad], bad, K)
     return total, d
 
 
 cross_entropy.takes_labels = True  # so labels can be checked before anything is trained
+
+
+@dataclass(frozen=True)
+class CrossEntropy:
+    """`cross_entropy` with label smoothing: each target becomes (1 - s) one hot + s / K.
+
+    Parameters
+    ----------
+    label_smoothing : float
+        s, in [0, 1); spread over all K classes, the right one too (as in PyTorch and Keras).
+
+    Notes
+    -----
+    Szegedy et al., "Rethinking the inception architecture", 2016.
+
+    Examples
+    --------
+    >>> round(CrossEntropy(0.1)(np.array([[2.0], [0.0]]), np.array([0]))[0], 6)
+    0.226928
+    """
+
+    label_smoothing: float = 0.0
+    takes_labels = True
+
+    def __post_init__(self):
+        s = self.label_smoothing
+        if not isinstance(s, Real) or not 0 <= s < 1:
+            raise ValueError(f"CrossEntropy: label_smoothing is {s!r}; it must be in [0, 1), such as 0.1")
+
+    def __call__(self, outputs, targets, weight=None):
+        """(sum of losses, gradient of sum / weight)"""
+        if not self.label_smoothing:
+            return cross_entropy(outputs, targets, weight)
+        outputs = logits(outputs, "CrossEntropy")
+        K, s = len(outputs), self.label_smoothing
+        rows = one_hot(targets, *outputs.shape, "CrossEntropy")
+        return cross_entropy(outputs, (1 - s) * rows + s / K * rows.sum(1, keepdims=True), weight)
+
+
+def hinge(outputs, targets, weight=None):
+    """Categorical hinge of Keras: max(0, 1 + the largest output of a wrong class - the output of the right one).
+
+    Targets as for `cross_entropy`.
+
+    Examples
+    --------
+    >>> loss, gradient = hinge(np.array([[0.5], [0.2]]), np.array([0]))
+    >>> round(loss, 6), gradient.ravel().tolist()
+    (0.7, [-1.0, 1.0])
+    """
+    outputs = logits(outputs, "hinge")
+    K, N = outputs.shape
+    right = one_hot(targets, K, N, "hinge").T > 0
+    place, columns = right.argmax(0), np.arange(N)
+    others = np.where(right, -np.inf, outputs)
+    rival = others.argmax(0)
+    margin = 1 + outputs[rival, columns] - outputs[place, columns]
+    slope = np.where(np.isnan(margin), margin, margin > 0) / (N if weight is None else weight)
+    d = np.zeros_like(outputs)
+    d[rival, columns] += slope
+    d[place, columns] -= slope
+    return float(np.where(margin <= 0, 0, margin).sum(dtype=np.float64)), d
+
+
+hinge.takes_labels = True
+
+
+def logits(outputs, name):
+    """Outputs of a classifier: (K, N), C-contiguous."""
+    if outputs.ndim != 2:
+        raise ValueError(
+            f"{name}: outputs have shape {outputs.shape}, but must be (classes, N); end the model with Linear(classes)"
+        )
+    return np.ascontiguousarray(outputs)
+
+
+def one_hot(targets, classes, count, name):
+    """Rows (N, K) of labels, or the rows themselves."""
+    labels = as_labels(targets, count, name)
+    if labels is None:
+        return as_rows(targets, classes, name)
+    wrong = np.flatnonzero((labels < 0) | (labels >= classes))
+    if wrong.size:
+        raise not_a_label(name, labels[wrong[0]], wrong[0], classes)
+    return np.eye(classes)[labels]
+
+
+def not_a_label(name, label, sample, classes):
+    """The error for a label that is no output of the model."""
+    return ValueError(
+        f"{name}: label {label} of sample {sample} is none of the model's {classes} outputs; labels must be 0 .. {classes - 1}"
+    )

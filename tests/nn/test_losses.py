@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dtnn.nn import accuracy, cross_entropy
+from dtnn.nn import CrossEntropy, Huber, accuracy, binary_cross_entropy, cross_entropy, hinge, huber, losses, mae, mse
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -89,3 +89,71 @@ def test_accuracy_in_all_forms():  # case 69
         assert sums.dtype == np.float64
         assert accuracy.value(sums) == 0.5
     assert np.isnan(accuracy.value(np.zeros(2)))
+
+
+def check_slope(loss, z, targets):
+    """The gradient against central differences."""
+    _, d = loss(z, targets, 7)
+    for place in np.ndindex(z.shape):
+        up, down = z.copy(), z.copy()
+        up[place] += 1e-6
+        down[place] -= 1e-6
+        assert d[place] == pytest.approx((loss(up, targets)[0] - loss(down, targets)[0]) / 2e-6 / 7, rel=1e-5, abs=1e-9)
+
+
+def test_label_smoothing():  # case 66: over all classes
+    loss, d = CrossEntropy(0.1)(np.array([[2.0], [0]]), np.array([0]))
+    assert loss == pytest.approx(0.226928, abs=1e-6)
+    loss, d = CrossEntropy(0.1)(np.array([[3.0], [1], [0], [-1]]), np.array([0]))
+    assert loss == pytest.approx(0.410182, abs=1e-6)
+    np.testing.assert_allclose(d[:, 0], [-0.094047, 0.087457, 0.016371, -0.009781], atol=1e-6)
+    assert CrossEntropy()(np.zeros((2, 1)), np.array([0]))[0] == cross_entropy(np.zeros((2, 1)), np.array([0]))[0]
+    with pytest.raises(ValueError, match=r"CrossEntropy: label_smoothing is 1; it must be in \[0, 1\)"):
+        CrossEntropy(1)
+
+
+@pytest.mark.parametrize("loss", [mse, mae, huber, Huber(0.3), binary_cross_entropy])
+def test_slopes_of_numbers(loss):
+    rng = np.random.default_rng(0)
+    z, targets = rng.standard_normal((3, 4)), rng.random((4, 3))
+    check_slope(loss, z, targets)
+    single, expected = loss(z[:1], targets[:, 0]), loss(z[:1], targets[:, :1])
+    assert single[0] == expected[0]
+    assert loss(z.astype(np.float32), targets)[1].dtype == np.float32
+    assert loss(z, targets)[0] == pytest.approx(sum(loss(z[:, n : n + 1], targets[n : n + 1])[0] for n in range(4)))
+    with pytest.raises(ValueError, match=r"targets have shape \(4, 2\), but the model gives \(4, 3\)"):
+        loss(z, targets[:, :2])
+    z[1, 1] = np.nan
+    total, d = loss(z, targets)
+    assert np.isnan(total)
+    assert np.isnan(d[1, 1])
+
+
+def test_values_of_numbers():
+    z, targets = np.array([[1.0, -2], [3, 0]]), np.array([[0.0, 1], [0, 0]])
+    assert mse(z, targets)[0] == (1 + 4) / 2 + 4 / 2
+    assert mae(z, targets)[0] == (1 + 2) / 2 + 2 / 2
+    assert Huber(1.5)(z, targets)[0] == pytest.approx((0.5 + 1.875) / 2 + 1.875 / 2)
+
+
+def test_binary_cross_entropy_does_not_overflow():
+    loss, d = binary_cross_entropy(np.array([[1000.0, -1000, 1000]]), np.array([1, 0, 0]))
+    assert loss == 1000
+    np.testing.assert_allclose(d * 3, [[0, 0, 1]])
+    with pytest.raises(ValueError, match=r"a target is 2\.0; they must be between 0 and 1"):
+        binary_cross_entropy(np.zeros((1, 2)), np.array([0, 2]))
+
+
+def test_hinge():
+    z, labels = np.random.default_rng(0).standard_normal((4, 6)), np.array([0, 1, 2, 3, 0, 1])
+    check_slope(hinge, z, labels)
+    wrong = np.where(np.eye(4)[labels].T > 0, -np.inf, z).max(0)
+    expected = np.maximum(0, 1 + wrong - z[labels, np.arange(6)]).sum()
+    assert hinge(z, labels)[0] == pytest.approx(expected)
+    assert hinge(z, np.eye(4)[labels])[0] == pytest.approx(expected)
+    with pytest.raises(ValueError, match=r"hinge: label 4 of sample 1 is none of the model's 4 outputs"):
+        hinge(z[:, :2], np.array([0, 4]))
+
+
+def test_names_of_the_module_are_losses():
+    assert {"cross_entropy", "mse", "mae", "huber", "hinge", "binary_cross_entropy"} <= set(losses.__all__)

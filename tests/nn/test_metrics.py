@@ -1,0 +1,67 @@
+"""Metrics: values, and that sums over any split of the samples give the same."""
+
+import numpy as np
+import pytest
+
+from dtnn.nn import metrics
+
+rng = np.random.default_rng(0)
+SCORES, LABELS = rng.integers(-3, 4, (4, 50)).astype(float), rng.integers(0, 4, 50)
+VALUES, NUMBERS = rng.standard_normal((2, 50)), rng.standard_normal((50, 2))
+OF_CLASSES = [
+    metrics.accuracy, metrics.TopK(2), metrics.Hinge(), metrics.ConfusionMatrix(4), metrics.precision, metrics.recall, metrics.f1,
+]  # fmt: skip
+OF_NUMBERS = [metrics.mse, metrics.mae, metrics.r2]
+
+
+@pytest.mark.parametrize("metric", OF_CLASSES + OF_NUMBERS)
+def test_sums_add_up(metric):
+    outputs, targets = (SCORES, LABELS) if metric in OF_CLASSES else (VALUES, NUMBERS)
+    whole = metric.sums(outputs, targets)
+    parts = sum(metric.sums(outputs[:, s], targets[s]) for s in (slice(0, 1), slice(1, 20), slice(20, 50)))
+    assert whole.dtype == np.float64
+    assert whole.shape == metric.sums(outputs[:, :1], targets[:1]).shape
+    np.testing.assert_allclose(parts, whole)
+    assert np.isfinite(metric.value(whole))
+    assert isinstance(metric.value(whole), float)
+    assert isinstance(metric.name, str)
+    assert np.isnan(metric.value(np.zeros_like(whole)))
+    if metric in OF_CLASSES:
+        np.testing.assert_allclose(metric.sums(outputs, np.eye(4)[LABELS]), whole)
+
+
+def value(metric, outputs, targets):
+    return metric.value(metric.sums(outputs, targets))
+
+
+def test_values():
+    guess = SCORES.argmax(0)
+    order = np.argsort(-SCORES, axis=0, kind="stable")[:2]
+    assert value(metrics.accuracy, SCORES, LABELS) == (guess == LABELS).mean()
+    assert value(metrics.TopK(2), SCORES, LABELS) == (order == LABELS).any(0).mean()
+    assert value(metrics.TopK(4), SCORES, LABELS) == 1
+    matrix = metrics.ConfusionMatrix(4).matrix(metrics.ConfusionMatrix(4).sums(SCORES, LABELS))
+    assert matrix[1, 2] == ((LABELS == 1) & (guess == 2)).sum()
+    assert value(metrics.ConfusionMatrix(4), SCORES, LABELS) == (guess == LABELS).mean()
+    precision = [np.mean(LABELS[guess == k] == k) for k in range(4)]
+    recall = [np.mean(guess[k == LABELS] == k) for k in range(4)]
+    assert value(metrics.precision, SCORES, LABELS) == pytest.approx(np.mean(precision))
+    assert value(metrics.recall, SCORES, LABELS) == pytest.approx(np.mean(recall))
+    both = [2 * p * r / (p + r) for p, r in zip(precision, recall)]
+    assert value(metrics.f1, SCORES, LABELS) == pytest.approx(np.mean(both))
+    errors = VALUES - NUMBERS.T
+    assert value(metrics.mse, VALUES, NUMBERS) == pytest.approx((errors**2).mean())
+    assert value(metrics.mae, VALUES, NUMBERS) == pytest.approx(np.abs(errors).mean())
+    assert value(metrics.r2, VALUES, NUMBERS) == pytest.approx(1 - (errors**2).sum() / ((NUMBERS - NUMBERS.mean()) ** 2).sum())
+
+
+def test_classes_that_do_not_occur_do_not_count():
+    scores = np.array([[1.0, 1], [0, 0], [0, 0]])
+    assert value(metrics.precision, scores, np.array([0, 0])) == 1
+    assert value(metrics.recall, scores, np.array([0, 1])) == 0.5
+
+
+def test_metrics_are_values():
+    assert metrics.TopK(3) == metrics.TopK(3)
+    assert metrics.TopK(3).name == "top3"
+    assert repr(metrics.TopK(3)) == "TopK(k=3)"
