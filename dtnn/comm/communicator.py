@@ -202,6 +202,26 @@ class Communicator(Protocol):
         Cost: ceil(log2 P) alpha.
         """
 
+    def Split(self, color, key=0):
+        """The ranks that give the same `color` as a communicator of their own, ordered by `key`, then rank; collective.
+
+        Its waits also end when a rank of this communicator fails or is interrupted.
+
+        Parameters
+        ----------
+        color : int or None
+            At least 0; None takes no part.
+        key : int
+
+        Returns
+        -------
+        Communicator or None
+            None where `color` is None. Give it back with `Free`: MPI has only so many.
+        """
+
+    def Free(self):
+        """Give back a communicator that `Split` made, when all its ranks have done with it; collective among them."""
+
     def fail(self, reason):
         """Tell all other ranks that this one failed, so that their waits end with `RankFailed`; never waits itself.
 

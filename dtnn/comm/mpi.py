@@ -35,6 +35,8 @@ class MPI:
         Use MPI's blocking calls, for jobs under ``mpiexec`` that nobody interrupts; there a failure ends all processes.
     crowded : bool, optional
         Whether ranks share cores; found out if left out.
+    house : MPI, optional
+        The communicator that this one is a part of: what ends a wait there ends one here.
 
     Notes
     -----
@@ -48,20 +50,19 @@ class MPI:
     The arrays of operations that were under way are kept for the life of the process, for MPI may still write to them.
     """
 
-    def __init__(self, world=None, notices=None, blocking=False, crowded=None):
+    def __init__(self, world=None, notices=None, blocking=False, crowded=None, house=None):
         from mpi4py import MPI as library
 
         self.library = library
         self.world = library.COMM_WORLD if world is None else world
         self.rank, self.size = self.world.rank, self.world.size
         self.blocking, self.bytes, self.under_way = blocking, 0, 0
-        self._notices = Notices(library, notices)
-        crowded = is_crowded(self.world) if crowded is None else crowded
-        self._patience = Patience(crowded)
+        self._notices, self._house = Notices(library, notices), house
+        self._crowded = is_crowded(self.world) if crowded is None else crowded
+        self._patience = Patience(self._crowded)
         self._beside, self._asked = None, {}
         if notices is not None and not blocking and self.size > 1:
-            self._beside = MPI(notices, crowded=crowded)
-            self._beside.look = self.look
+            self._beside = MPI(notices, crowded=self._crowded, house=self)
         self._operations = {"sum": library.SUM, "max": library.MAX, "min": library.MIN}
         self._interrupted = self._failed = False
 
@@ -117,6 +118,20 @@ class MPI:
         begin = self.world.Barrier if self.blocking else self.world.Ibarrier
         Pending(self, (begin() for _ in range(1)), None).Wait()
 
+    def Split(self, color, key=0):
+        self._compare("Split").Wait()
+        world = self.world.Split(self.library.UNDEFINED if color is None else color, key)
+        if color is None:
+            return None
+        notices = None if self._notices.comm is None else world.Dup()
+        return MPI(world, notices, self.blocking, self._crowded, house=self)
+
+    def Free(self):
+        if self.clean and self._house is not None:  # after an unclean end what was under way may still be
+            self.world.Free()
+            if self._notices.comm is not None:
+                self._notices.comm.Free()
+
     def fail(self, reason):
         self._failed = True
         if self.blocking and self.size > 1:
@@ -130,6 +145,8 @@ class MPI:
 
     def look(self):
         """Raise what a wait has to end with, if there is anything."""
+        if self._house is not None:
+            self._house.look()
         if self._interrupted:
             raise KeyboardInterrupt
         if self._notices.hear():

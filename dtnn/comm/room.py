@@ -12,10 +12,20 @@ class Room:
 
     A wait is a condition and a text (what it waits for).  All conditions can only be made true by ranks, so when every
     rank that is still there waits and no condition is true, no condition ever will be: a deadlock, known at once.
+
+    Parameters
+    ----------
+    size : int
+        How many ranks.
+    house : Room, optional
+        The room that these ranks also belong to: what ends a wait there ends one here.
+    places : list of int
+        Their ranks there.
     """
 
-    def __init__(self, size):
-        self.size = size
+    def __init__(self, size, house=None, places=()):
+        self.size, self.house, self.places = size, house, places
+        self.longest_wait = 0.1 if house else 1.0  # nobody rings here for what happens in the house
         self.lock = threading.Lock()
         self.bells = [threading.Condition(self.lock) for _ in range(size)]  # one each: a message wakes one thread, not all
         self.letters = [defaultdict(list) for _ in range(size)]
@@ -67,7 +77,7 @@ class Room:
                 self.waits[rank] = (condition, what)
                 try:
                     self._look_for_deadlock(rank)
-                    self.bells[rank].wait(1.0)  # with a limit, or an interrupt would not be seen on every system
+                    self.bells[rank].wait(self.longest_wait)  # an interrupt is not seen during a wait on every system
                 finally:
                     self.waits[rank] = None
                 self._check(rank)
@@ -101,6 +111,8 @@ class Room:
             bell.notify()
 
     def _check(self, rank):
+        if self.house:
+            self.house._check(self.places[rank])
         if self.interrupted[rank]:
             raise KeyboardInterrupt
         if isinstance(self.failure, RankFailed):
@@ -109,8 +121,11 @@ class Room:
         elif self.failure:
             raise type(self.failure)(*self.failure.args)
 
+    def _has_left(self, rank):
+        return self.left[rank] or bool(self.house and self.house._has_left(self.places[rank]))
+
     def _look_for_deadlock(self, rank):
-        there = [r for r in range(self.size) if not self.left[r]]
+        there = [r for r in range(self.size) if not self._has_left(r)]
         if all(self.waits[r] and not self.waits[r][0]() and not self.interrupted[r] for r in there):
             lines = [f"rank {r} waits {self.waits[r][1]}" if r in there else f"rank {r} has ended" for r in range(self.size)]
             self.failure = Deadlock("; ".join(lines) + ": none of them can go on")

@@ -64,6 +64,12 @@ class Serial:
     def Barrier(self):
         pass
 
+    def Split(self, color, key=0):
+        return None if color is None else Serial()
+
+    def Free(self):
+        pass
+
     def fail(self, reason):
         pass
 

@@ -162,6 +162,26 @@ class Threads:
     def Barrier(self):
         self._meet("Barrier").Wait()
 
+    def Split(self, color, key=0):
+        asked = np.array([-1 if color is None else color, key])
+        groups = {}
+
+        def gather(arrays):
+            for rank in sorted(range(self.size), key=lambda rank: (arrays[rank][1], rank)):
+                groups.setdefault(int(arrays[rank][0]), []).append(rank)
+            mine = groups[int(asked[0])]
+            return Room(len(mine), self._room, mine) if mine[0] == self.rank else None
+
+        rooms = []
+        self._meet("Split", None, asked, gather, rooms.extend).Wait()
+        if color is None:
+            return None
+        members = groups[color]
+        return Threads(rooms[members[0]], members.index(self.rank))
+
+    def Free(self):
+        pass
+
     def fail(self, reason):
         self._room.fail(self.rank, reason)
 

@@ -222,6 +222,25 @@ def refuses_what_it_cannot_carry(comm):
     assert comm.Allreduce(1) == comm.size  # and nothing was left behind
 
 
+def splits(comm):
+    odd = comm.rank % 2
+    part = comm.Split(odd, key=-comm.rank)
+    peers = [rank for rank in range(comm.size) if rank % 2 == odd]
+    assert (part.rank, part.size) == (peers[::-1].index(comm.rank), len(peers))
+    for _ in range(2):
+        assert part.Allreduce(comm.rank) == sum(peers)
+        array = np.array([comm.rank])
+        part.Bcast(array)
+        assert array[0] == peers[-1]
+    halves = part.Split(0 if part.rank == 0 else None)
+    assert (halves is None) == (part.rank > 0)
+    assert halves is None or halves.Allreduce(5) == 5
+    if halves is not None:
+        halves.Free()
+    part.Free()
+    assert comm.Allreduce(1) == comm.size
+
+
 def meets(comm):
     for _ in range(5):
         assert comm.Barrier() is None
@@ -246,6 +265,7 @@ CHECKS = [
     is_deterministic,
     counts_bytes,
     refuses_what_it_cannot_carry,
+    splits,
     meets,
 ]
 

@@ -215,6 +215,34 @@ def disagree(pool):
     return found
 
 
+def test_failure_elsewhere_ends_waits_of_a_part():
+    assert run_mpi(__file__, "fail_beside_a_part", 3) == ["rank 2 failed: on purpose"] * 2 + [None]
+
+
+def fail_beside_a_part(pool):
+    comm = pool.checkout()
+    part = comm.Split(comm.rank // 2)
+    if comm.rank == 2:
+        return comm.fail("on purpose")
+    with pytest.raises(RankFailed) as caught:
+        part.Recv(np.ones(1), 1 - part.rank, tag=part.rank)
+    return str(caught.value)
+
+
+def test_parts_are_given_back_when_nothing_is_under_way():
+    assert run_mpi(__file__, "split_and_free", 2) == [(True, False)] * 2
+
+
+def split_and_free(pool):
+    comm = pool.checkout()
+    part, spoilt = comm.Split(0), comm.Split(0)
+    part.Barrier()
+    part.Free()
+    spoilt.Iallreduce(np.ones(3))  # nobody waits for it
+    spoilt.Free()
+    return tuple(split.world == pool.library.COMM_NULL for split in (part, spoilt))
+
+
 def test_received_length_must_match():
     found = run_mpi(__file__, "send_wrong_length", 2)
     assert found[1] == ["rank 0 sent 8 bytes, but rank 1 receives 16", "rank 0 sent more than the 16 bytes"]

@@ -216,6 +216,28 @@ def test_send_waits_for_receiver():
     assert order == ["receiving", "sent"]
 
 
+def test_failure_elsewhere_ends_waits_of_a_part():
+    def job(comm):
+        part = comm.Split(comm.rank // 2)
+        if comm.rank == 3:
+            raise ValueError("on purpose")
+        with pytest.raises(RankFailed, match="rank 3 failed"):
+            part.Barrier() if comm.rank != 1 else comm.Barrier()
+
+    with pytest.raises(ValueError, match="on purpose"):
+        run_threads(job, 4)
+
+
+def test_deadlock_of_a_part_is_told():
+    def job(comm):
+        part = comm.Split(comm.rank % 2)
+        if comm.rank:
+            part.Barrier()
+
+    with pytest.raises(Deadlock, match="rank 0 has ended; rank 1 waits for rank 0 to join in Barrier"):
+        run_threads(job, 4)
+
+
 def test_requests_move_while_rank_waits_for_something_else():
     def job(comm):
         array = np.ones(10)
