@@ -1,6 +1,9 @@
 """The scaling study on ranks as threads: what it measures, refuses, saves."""
 
 import json
+import os
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -124,3 +127,25 @@ def test_a_study_on_threads(mode):
         for time in each.time.values():
             assert time["seconds"] > 0
     assert found.machine["cores"] >= 1
+
+
+ON_ENGINES = """
+import sys
+import dtnn
+found = dtnn.scaling.study(dtnn.zoo.mlp(), dtnn.data.mnist5k(), ranks=[1, 2], repeats=1, batch_size=32, steps=5)
+found.save(sys.argv[1])
+"""
+
+
+@pytest.mark.limit(90)
+def test_without_a_cluster_it_starts_mpi_engines_of_its_own(tmp_path):
+    mpiexec = os.path.join(os.path.dirname(sys.executable), "mpiexec")
+    if not os.path.exists(mpiexec):
+        pytest.skip("no mpiexec in this environment")
+    command = [sys.executable, "-c", ON_ENGINES, str(tmp_path / "study.json")]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=80)
+    assert ran.returncode == 0, ran.stderr
+    found = Study.load(tmp_path / "study.json")
+    assert [row["ranks"] for row in found.rows] == [1, 2]
+    assert found.rows[1]["step"]["transfer"] > 0
+    assert {time["bytes"] > 0 for time in found.measurements[1].time.values()} == {True}, "the two ranks did exchange gradients"
