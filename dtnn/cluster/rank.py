@@ -116,7 +116,7 @@ def waited_for(error):
     place, verb = "", ""
     for frame in traceback.extract_tb(error.__traceback__):
         if frame.filename.startswith(COMM_FOLDER):
-            verb = verb or frame.name
+            verb = verb or (frame.name if frame.name[0].isupper() else "")  # the verbs are MPI's; an algorithm may call them
         elif not verb:
             place = f"{os.path.basename(frame.filename)}, line {frame.lineno}, in {frame.name}"
     return f"{verb} ({place})" if verb else ""
