@@ -91,7 +91,7 @@ class Bars:
         for row, rank in enumerate(ranks):
             if rank in numbers:
                 self._move(row, numbers[rank])
-        self._empty.set_text("" if numbers else "after the first steps")
+        self._empty.set_text("" if numbers else "nothing was measured" if story.finish else "after the first steps")
         return self._set_frame(numbers) or changed
 
     def _build(self, ranks):

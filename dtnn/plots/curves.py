@@ -88,7 +88,8 @@ class Curve:
             return ""
         if story.epochs:
             return f"no {self.metric}\nin this run's epochs"
-        return "first point:\nafter the first step" if self.metric == "loss" else "first point:\nafter the first epoch"
+        unit = "step" if self.metric == "loss" else "epoch"
+        return f"it ended\nbefore the first {unit}" if story.finish else f"first point:\nafter the first {unit}"
 
     def _set_frame(self, story, per_epoch):
         by_epoch = per_epoch or self.metric != "loss"

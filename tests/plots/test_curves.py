@@ -6,7 +6,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from dtnn.plots import curves
-from dtnn.records import Epoch, Start, Step
+from dtnn.records import Epoch, Finish, Start, Step
 
 
 @pytest.fixture
@@ -99,6 +99,8 @@ def test_before_the_first_point_it_says_when_it_comes(ax):
     assert any("first step" in text.get_text() for text in ax.texts)
     other = curves([], ax=Figure().add_subplot(), metric="accuracy")
     assert any("first epoch" in text.get_text() for text in other.texts)
+    ended = curves([Finish("failed", 1.0)], ax=Figure().add_subplot())
+    assert any("ended" in text.get_text() for text in ended.texts), "what never comes is not promised"
 
 
 def test_unknown_scale_is_refused(ax):
