@@ -48,7 +48,7 @@ class Cluster:
     """
 
     def __init__(self, ranks=None, launcher="mpi", threads_per_rank=None, timeout=60.0, on_wait=None):
-        self.launcher = launcher if not isinstance(launcher, str) else _known_launcher(launcher)
+        self.launcher = _known_launcher(launcher)
         self.ranks = _positive(2 if ranks is None else ranks, "ranks")
         self.threads_per_rank = _threads(self.ranks, threads_per_rank)
         self.timeout, self.on_wait = timeout, on_wait
@@ -194,6 +194,12 @@ def _stop(crew, pid):
 
 
 def _known_launcher(name):
+    if hasattr(name, "connect_client_sync") or hasattr(name, "ids"):
+        return name
+    if not isinstance(name, str):
+        raise TypeError(
+            f"launcher={name!r:.60} is none; give {', '.join(map(repr, LAUNCHERS))}, or an ipyparallel Cluster or Client"
+        )
     if name.lower() not in LAUNCHERS:
         near = difflib.get_close_matches(name.lower(), LAUNCHERS, 1, 0.3)
         hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(LAUNCHERS)}"

@@ -14,10 +14,12 @@ import platform
 import signal
 import sys
 import threading
+import time
 from importlib import metadata
 
 from .. import machine
 from . import watchdog
+from .interrupting import AGAIN, may_interrupt
 from .parcel import pack, unpack
 from .publisher import Printer, Publisher
 from .rank import Commands, Outcome, perform
@@ -29,7 +31,7 @@ VERSIONS = ("numpy", "numba", "mpi4py", "ipyparallel")
 class State:
     """What this engine remembers between two messages."""
 
-    prepared, pool, run, commands, armed = None, None, 0, None, False
+    prepared, pool, run, commands, comm, armed = None, None, 0, None, None, False
     interrupted, lock = 0, threading.Lock()  # the run that was interrupted before it began here
 
 
@@ -113,7 +115,7 @@ def execute(number, fresh):
     publisher, State.commands = Publisher(_publish), Commands()
     outcome = Outcome(comm.rank, "interrupted")
     try:
-        with publisher, Printer(publisher), interruptible(number):
+        with publisher, Printer(publisher), interruptible(number, comm):
             outcome = perform(job, comm, args, kwargs, publisher.put_record, State.commands)
     except KeyboardInterrupt:  # in the moment between the job's end and ours
         comm.fail("interrupted")
@@ -146,11 +148,11 @@ def unpack_outcome(data, rank):
 
 
 @contextlib.contextmanager
-def interruptible(number):
+def interruptible(number, comm):
     """Within it, an interrupt raises KeyboardInterrupt in the job, once; outside it, it is ignored."""
     signal.signal(signal.SIGINT, _on_interrupt)
     with State.lock:
-        State.run, State.armed = number, True
+        State.run, State.comm, State.armed = number, comm, True
     try:
         if State.interrupted == number:
             raise KeyboardInterrupt
@@ -160,10 +162,19 @@ def interruptible(number):
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _on_interrupt(*_):
-    if State.armed:
+def _on_interrupt(_, frame):
+    if State.armed and may_interrupt(frame):
         State.armed = False
         raise KeyboardInterrupt
+    if State.armed:
+        State.comm.interrupt()
+        threading.Thread(target=_interrupt_again, args=(State.run,), daemon=True).start()
+
+
+def _interrupt_again(number):
+    time.sleep(AGAIN)
+    if State.armed and State.run == number:
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
 
 def on_message(stream, idents, message):

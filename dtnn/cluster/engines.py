@@ -27,6 +27,7 @@ class Engines:
     def __init__(self, size, threads, threads_asked, timeout):
         self.size, self.threads, self.threads_asked, self.timeout = size, threads, threads_asked, timeout
         self.client = self.cluster = None
+        self._own_client = True
         self.hellos, self.ids = [], []  # by rank
         self.folder = self._watchdog = None
         self._numbers, self._fresh, self._lost_since = itertools.count(1), False, None
@@ -34,9 +35,12 @@ class Engines:
     @classmethod
     def of(cls, ready, size, timeout):
         """Engines that somebody else started and will stop: an ipyparallel Cluster that runs, or a Client."""
-        client = ready if hasattr(ready, "ids") else ready.connect_client_sync()
+        own = not hasattr(ready, "ids")
+        if own and ready.controller is None:
+            raise RuntimeError("this ipyparallel cluster isn't running; start it first: cluster.start_cluster_sync()")
+        client = ready.connect_client_sync() if own else ready
         crew = cls(size or len(client.ids), 0, False, timeout)
-        crew.client = client
+        crew.client, crew._own_client = client, own
         return crew
 
     # ---- life
@@ -86,7 +90,7 @@ class Engines:
 
     def stop(self):
         """End engines, then controller, by signals: quicker than asking, and it needs no event loop, so it works at exit too."""
-        if self.client is not None and self.cluster is not None:
+        if self.client is not None and self._own_client:
             with contextlib.suppress(Exception):
                 self.client.close(linger=0)
         if self.folder is not None:

@@ -7,8 +7,10 @@ import pickle
 import site
 import sys
 import sysconfig
+import threading
 
 DTNN_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+LOCK = threading.Lock()  # what goes by value is a setting of the whole process
 
 
 def pack(*things):
@@ -29,7 +31,7 @@ def pack(*things):
     from numba import cloudpickle
 
     try:
-        with _by_value(cloudpickle):
+        with LOCK, _by_value(cloudpickle):
             return cloudpickle.dumps(things)
     except Exception as error:
         with contextlib.suppress(Exception):

@@ -1,14 +1,21 @@
 """The launcher "threads": ranks that are threads of this process, for machines without MPI and for quick looks."""
 
+import contextlib
 import ctypes
 import os
 import platform
+import sys
 import threading
+import time
 
 from .. import machine
 from ..comm.threads import group
+from .interrupting import AGAIN, may_interrupt
 from .parcel import unpack
 from .rank import Commands, Outcome, perform
+
+TICK = 0.2  # seconds between two looks at ranks, unless something wakes us
+SECOND_LINE = 1.0  # seconds after which ranks that don't end although another failed are interrupted
 
 
 class ThreadRanks:
@@ -47,13 +54,13 @@ class ThreadRanks:
             for seat in self._active:
                 seat.start(self._rank, parcel, run)
             while not all(seat.ended.is_set() for seat in self._active):
-                run._wake.wait(0.2)
+                run._wake.wait(AGAIN if run._first_end else TICK)
                 run._wake.clear()
                 self._serve(run)
         self._active = []
 
     def interrupt(self):
-        """Raise KeyboardInterrupt in all ranks: at their next bytecode, or in the wait they are in."""
+        """Raise KeyboardInterrupt in all ranks, once: at their next bytecode, or in the wait they are in."""
         for seat in self._active:
             seat.interrupt()
 
@@ -61,9 +68,10 @@ class ThreadRanks:
         for kind, command in run._take_requests():
             if kind == "interrupt" or not self._commands.heard:
                 run._interrupting()
-                self.interrupt()
             else:
                 self._commands.put(command)
+        if run._interrupt_asked or run._overdue() > SECOND_LINE:
+            self.interrupt()
         run._tick()
 
     def _rank(self, seat, parcel, run):
@@ -90,7 +98,7 @@ class Seat:
 
     def __init__(self, comm):
         self.comm, self.ended = comm, threading.Event()
-        self._lock, self._armed, self._thread = threading.Lock(), False, None
+        self._lock, self._armed, self._thread = threading.Lock(), False, None  # armed: may be interrupted, and wasn't yet
 
     def start(self, function, *args):
         self._thread = threading.Thread(target=self._body, args=(function, args), name=f"rank {self.comm.rank}", daemon=True)
@@ -111,10 +119,16 @@ class Seat:
     def interrupt(self):
         with self._lock:
             if self._armed:
+                self.comm.interrupt(self.comm.rank)
+                self._raise_where_it_may_be()
+
+    def _raise_where_it_may_be(self):
+        with _undisturbed():
+            if may_interrupt(sys._current_frames().get(self._thread.ident)):
+                self._armed = False
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(
                     ctypes.c_ulong(self._thread.ident), ctypes.py_object(KeyboardInterrupt)
                 )
-                self.comm.interrupt(self.comm.rank)
 
     def _body(self, function, args):
         try:
@@ -122,3 +136,15 @@ class Seat:
         finally:
             self.ended.set()
             args[-1]._wake.set()
+
+
+@contextlib.contextmanager
+def _undisturbed():
+    """For some bytecodes no other thread runs: what was seen of its stack is still true when the exception is set."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1.0)
+    time.sleep(0)  # from here on the others wait for the whole interval before they ask for their turn
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)

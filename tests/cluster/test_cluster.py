@@ -13,6 +13,18 @@ def test_an_unknown_launcher_has_a_nearest_right_one(name):
         Cluster(2, launcher=name)
 
 
+def test_a_launcher_that_is_no_launcher_is_refused():
+    with pytest.raises(TypeError, match="launcher=5 is none; give 'mpi', 'threads', or an ipyparallel Cluster or Client"):
+        Cluster(2, launcher=5)
+
+
+def test_an_ipyparallel_cluster_that_does_not_run_is_refused(tmp_path):
+    ipyparallel = pytest.importorskip("ipyparallel")
+    idle = ipyparallel.Cluster(n=2, profile_dir=str(tmp_path), load_profile=False)
+    with pytest.raises(RuntimeError, match=r"isn't running; start it first: cluster.start_cluster_sync\(\)"):
+        Cluster(launcher=idle).start()
+
+
 def test_the_nearest_of_thread_is_threads():
     with pytest.raises(ValueError, match="did you mean 'threads'"):
         Cluster(2, launcher="thread")
