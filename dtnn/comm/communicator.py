@@ -32,7 +32,7 @@ class RankFailed(RuntimeError):
 
 
 class Deadlock(RuntimeError):
-    """Every rank that has not ended waits, and none of them can go on; the text says who waits for whom."""
+    """Every rank that has not ended waits, and none of them can go on; the text says who waits for whom (on threads only)."""
 
 
 class Mismatch(ValueError):
@@ -61,7 +61,7 @@ class Request(Protocol):
         KeyboardInterrupt
             This rank was interrupted.
         Mismatch
-            Another rank takes part in it with another shape, type or operation (on threads; MPI may not notice).
+            Another rank takes part in it with another shape, type or operation (on MPI this is seen by the verbs that wait).
         """
 
 
