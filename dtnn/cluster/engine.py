@@ -41,6 +41,7 @@ def hello():
 
     kernel().control_handlers[MESSAGE] = on_message
     _last_words_to_the_log()
+    _note_shared_memory()
     return {
         "rank": MPI.COMM_WORLD.rank,
         "size": MPI.COMM_WORLD.size,
@@ -50,7 +51,6 @@ def hello():
         "cores": machine.cores(),
         "threads": int(os.environ.get("NUMBA_NUM_THREADS", "0")) or machine.cores(),
         "versions": versions(),
-        "shared": sorted(watchdog.shared_memory()),
     }
 
 
@@ -60,6 +60,14 @@ def _last_words_to_the_log():
     if original is not None:
         os.dup2(original, 2)
     faulthandler.enable(2, all_threads=False)
+
+
+def _note_shared_memory():
+    """Write down what MPI has made in /dev/shm, for whoever cleans up if this process is killed."""
+    folder = os.environ.get(watchdog.VARIABLE)
+    if folder:
+        with contextlib.suppress(OSError), open(os.path.join(folder, watchdog.SHARED), "a") as file:
+            file.write("".join(f"{path}\n" for path in watchdog.shared_memory()))
 
 
 def versions():
@@ -111,7 +119,10 @@ def execute(number, fresh):
     from ..comm.pool import Pool
 
     State.pool = State.pool or Pool()
+    first = State.run == 0
     comm = State.pool.checkout(fresh=fresh)
+    if first or fresh:
+        _note_shared_memory()
     publisher, State.commands = Publisher(_publish), Commands()
     outcome = Outcome(comm.rank, "interrupted")
     try:

@@ -4,7 +4,6 @@ import base64
 import contextlib
 import functools
 import itertools
-import os
 import pickle
 import signal
 import sys
@@ -78,9 +77,6 @@ class Engines:
         answers = {ident: self.client[ident].apply_async(engine.hello) for ident in self.client.ids}
         hellos = {ident: answer.get(self.timeout) for ident, answer in answers.items()}
         checks.one_world(list(hellos.values()), self.size)
-        if self.folder is not None:
-            with open(os.path.join(self.folder, watchdog.SHARED), "w") as file:
-                file.write("\n".join({path for hello in hellos.values() for path in hello["shared"]}))
         by_rank = sorted(hellos, key=lambda ident: hellos[ident]["rank"])
         self.ids, self.hellos = by_rank, [hellos[ident] for ident in by_rank]
         checks.versions(self.hellos)

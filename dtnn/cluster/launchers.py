@@ -61,6 +61,9 @@ def environment(folder, threads, threads_asked):
         "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
         "PRTE_MCA_hwloc_default_binding_policy": "none",
         "OMPI_MCA_mpi_yield_when_idle": "1",
+        "PRTE_MCA_prte_tmpdir_base": folder,
+        "OMPI_MCA_prte_tmpdir_base": folder,
+        "PMIX_MCA_pmix_tmpdir_base": folder,
         "UCX_NET_DEVICES": "lo",
     }
 

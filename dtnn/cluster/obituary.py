@@ -7,7 +7,7 @@ from .failure import RankDied
 
 TAIL = 12  # lines of a log that an error shows
 SEEN_BY_NANNY = re.compile(r"^(\S+ \S+) \[KernelNanny\.\d+\] Pipe closed, parent (\d+)", re.MULTILINE)
-SEEN_BY_OPEN_MPI = re.compile(r"process rank \d+ with PID (\d+).*?exited on\s+signal (\d+)", re.DOTALL)
+SEEN_BY_OPEN_MPI = re.compile(r"process rank (\d+) with PID \d+ on node \S+ exited on\s+signal (\d+)")
 ABORTED = re.compile(r"MPI_A(?:bort|BORT).*?(?:- process|on rank) (\d+)")
 FATAL = re.compile(r"^Fatal Python error: (.*)$", re.MULTILINE)
 ROUTINE = re.compile(
@@ -40,8 +40,8 @@ def first_death(hellos, log):
     """
     ranks = {hello["pid"]: rank for rank, hello in enumerate(hellos)}
     told = SEEN_BY_OPEN_MPI.search(log)
-    if told and int(told[1]) in ranks:
-        return ranks[int(told[1])], f"was killed by {signal.Signals(int(told[2])).name}"
+    if told:
+        return int(told[1]), f"was killed by {signal.Signals(int(told[2])).name}"
     aborted = ABORTED.search(log)
     if aborted:
         return int(aborted[1]), "called MPI_Abort"

@@ -10,6 +10,7 @@ import sysconfig
 import threading
 
 DTNN_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+PACKAGES = {"site-packages", "dist-packages"}  # also of another environment that this one looks into
 LOCK = threading.Lock()  # what goes by value is a setting of the whole process
 
 
@@ -69,7 +70,8 @@ def _is_the_users(name, module):
 
 @functools.lru_cache(10_000)
 def _is_installed(path):
-    return os.path.abspath(path).startswith(_installation())
+    path = os.path.abspath(path)
+    return path.startswith(_installation()) or not PACKAGES.isdisjoint(path.split(os.sep))
 
 
 @functools.lru_cache(1)
