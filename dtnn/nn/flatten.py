@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from .layer import Layer
 
 
@@ -23,6 +25,6 @@ class Flatten(Layer):
         shape = x.shape
 
         def backward(dy, into=None):
-            return dy.reshape(shape) if into is None else into.__iadd__(dy.reshape(shape))
+            return dy.reshape(shape) if into is None else np.add(into, dy.reshape(shape), out=into)
 
         return x.reshape(math.prod(shape[:-1]), shape[-1]), backward

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dtnn.nn import Dropout, Flatten, Pass, ReLU
+from dtnn.nn import Dropout, Flatten, Pass, ReLU, Reshape
 from tests.nn.checks import agree, check_gradients
 
 
@@ -15,7 +15,18 @@ def test_flatten_is_a_view():
     np.testing.assert_array_equal(backward(y), x)
 
 
-@pytest.mark.parametrize("layer", [Flatten(), ReLU()])
+def test_reshape():
+    x = np.arange(24.0).reshape(12, 2)
+    y, backward = Reshape((2, -1, 2)).forward(x)
+    assert np.shares_memory(x, y)
+    assert y.shape == (2, 3, 2, 2)
+    np.testing.assert_array_equal(backward(y), x)
+    for shape in ((5, -1), (-1, -1), (3, 5), (0, -1), (-2, 6)):
+        with pytest.raises(ValueError, match=r"Reshape\(.*\) can't hold samples of shape \(12,\), which are 12 numbers"):
+            Reshape(shape).build((12,), None)
+
+
+@pytest.mark.parametrize("layer", [Flatten(), ReLU(), Reshape((4, -1))])
 def test_gradients(layer):
     check_gradients(layer, (2, 3, 4), 3)
     agree(layer, (2, 3, 4), 17)
