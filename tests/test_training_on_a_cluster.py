@@ -144,7 +144,7 @@ def test_a_loss_that_is_not_finite_ends_the_run_with_step_and_layer(cluster):
 
 def test_waits_are_told(cluster):
     notes = network().fit(*few(), cluster=cluster, show=False).records.of(Note)
-    assert any("compiles kernels the first time" in note.text for note in notes)
+    assert any("preparing a step of 16 samples" in note.text for note in notes)
     assert any("waiting for all ranks" in note.text for note in notes)
 
 

@@ -1,6 +1,5 @@
 """One rank's copy of a model, and what it does in an epoch and in a step."""
 
-import dataclasses
 import math
 import time
 
@@ -12,7 +11,7 @@ from ..nn.parameters import named_layers
 from ..nn.passes import Pass
 from ..optim import Progress
 from ..parallel import in_sync
-from ..records import Epoch, Note, Step, Stop
+from ..records import Epoch, Step, Stop
 from .checkpoint import Checkpoint
 from .evaluate import evaluate
 from .ledger import Arrivals, Stopwatch
@@ -40,35 +39,11 @@ class Replica:
         # normalisation over all ranks reduces inside a step, so a rank without samples must go along
         self.always = any(getattr(layer, "sync", False) for _, layer, _ in named_layers(model.net))
 
-    # ---- before the first step
-
     def resume(self, checkpoint):
         """Go on after a checkpoint; returns the number of epochs done."""
         checkpoint.restore(self.optimizer, self.state)
         self.step, self.past = checkpoint.step, list(checkpoint.past)
         return checkpoint.epoch
-
-    def prepare(self):
-        """Compile what the steps will need (both batch sizes), so that no step's time contains it; nothing is trained."""
-        sizes = {self.batch_size, len(self.data) % self.batch_size or self.batch_size}
-        counts = sorted({shares(size, self.comm.size)[self.comm.rank][1] for size in sizes} - {0}, reverse=True)
-        kept = {name: buffer.copy() for name, buffer in self.parameters.buffers.items()}
-        self.begin_epoch()
-        for count in counts:
-            yield self._note(f"preparing steps of {count} samples (compiles kernels the first time on a machine)")
-            self.gradients(np.arange(count), 0, count, reduce=None)
-        self.parameters.grad[:] = 0
-        for name, buffer in self.parameters.buffers.items():
-            buffer[...] = kept[name]
-        yield self._note("preparing the update")
-        # a rate of 0 and gradients of 0 leave all weights as they are
-        still = dataclasses.replace(self.optimizer, lr=0.0)
-        still.update(self.parameters, self.optimizer.state(self.parameters), Progress(step=1, epoch=0.0))
-        yield self._note("waiting for all ranks to be prepared")
-        self.comm.Barrier()
-
-    def _note(self, text):
-        return Note(self.comm.rank, time.time(), text)
 
     # ---- an epoch
 

@@ -11,6 +11,7 @@ from ..nn.metrics import accuracy
 from ..optim import SGD
 from ..parallel import AllReduce, broadcast
 from ..records import Finish, Place, Start
+from .rehearsal import rehearse
 from .replica import Replica
 
 
@@ -98,7 +99,7 @@ def train(
     broadcast(comm, model.parameters)
     replica = Replica(comm, model, data, loss, metrics, optimizer, batch_size, strategy, seed)
     done = replica.resume(resume) if resume else 0
-    yield from replica.prepare()
+    yield from rehearse(replica, validation)
     asked = None
     for epoch in range(done + 1, epochs + 1):
         asked = yield from replica.run_epoch(epoch, epochs, validation, asked)

@@ -1,0 +1,110 @@
+"""Before the first step: everything is done once for show, so that no step's time contains compiling."""
+
+import dataclasses
+import threading
+import time
+from collections import deque
+from functools import partial
+
+from ..comm import Serial
+from ..data import batches, shares
+from ..kernels.cache import compiling
+from ..optim import Progress
+from ..records import Note
+from .evaluate import evaluate
+
+PERIOD = 0.1  # seconds between two looks at what is being compiled
+
+
+def rehearse(replica, validation):
+    """Compile what the epochs of a replica will need, and tell meanwhile; nothing is trained.
+
+    Parameters
+    ----------
+    replica : Replica
+    validation : Samples or None
+        What will be evaluated.
+
+    Yields
+    ------
+    Note
+    """
+    parameters, comm = replica.parameters, replica.comm
+    kept = {name: buffer.copy() for name, buffer in parameters.buffers.items()}
+    replica.begin_epoch()
+    parts = [(f"a step of {count} samples", partial(_step, replica, count)) for count in _counts(replica)]
+    parts.append(("the update", partial(_update, replica)))
+    if validation is not None:
+        few = {"loss": replica.loss, "metrics": replica.metrics}
+        parts.append(("the evaluation", partial(evaluate, Serial(), replica.model, validation[:1], **few)))
+    for name, part in parts:
+        yield Note(comm.rank, time.time(), f"preparing {name}")
+        for told in preparing(part):
+            yield Note(comm.rank, time.time(), f"preparing {name}: {told}")
+        parameters.grad[:] = 0
+    for name, buffer in parameters.buffers.items():
+        buffer[...] = kept[name]
+    yield Note(comm.rank, time.time(), "waiting for all ranks to be prepared")
+    comm.Barrier()
+
+
+def _counts(replica):
+    """How many samples this rank will have in a step: two numbers at most, and not zero."""
+    whole, total = replica.batch_size, len(replica.data)
+    sizes = {whole, total % whole or whole}
+    return sorted({shares(size, replica.comm.size)[replica.comm.rank][1] for size in sizes} - {0}, reverse=True)
+
+
+def _step(replica, count):
+    order = next(batches(len(replica.data), replica.batch_size, replica.seed, 1))
+    replica.gradients(order[:count], 0, count, reduce=None)
+
+
+def _update(replica):
+    """A rate of 0 and gradients of 0 leave all weights as they are."""
+    still = dataclasses.replace(replica.optimizer, lr=0.0)
+    still.update(replica.parameters, replica.optimizer.state(replica.parameters), Progress(step=1, epoch=0.0))
+
+
+def preparing(work):
+    """Do `work()` in a thread of its own, and tell which kernels it compiles.
+
+    An interrupt ends the wait at once, though not the thread.
+
+    Parameters
+    ----------
+    work : function
+
+    Yields
+    ------
+    str
+        "compiling kernel 3 (conv_direct.product), the first time on this machine": once for each; none if all are on disk.
+
+    Raises
+    ------
+    BaseException
+        What `work` raises.
+
+    Examples
+    --------
+    >>> list(preparing(lambda: None))
+    []
+    """
+    started, raised = deque(), []
+
+    def attended():
+        try:
+            with compiling(lambda name, number: started.append((number, name))):
+                work()
+        except BaseException as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=attended, name="preparing", daemon=True)
+    thread.start()
+    while thread.is_alive():
+        thread.join(PERIOD)
+        while started:
+            number, name = started.popleft()
+            yield f"compiling kernel {number} ({name}), the first time on this machine"
+    if raised:
+        raise raised[0]
