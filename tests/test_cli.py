@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from dtnn import cli
+from dtnn import cli, demo
 
 
 def test_version(capsys):
@@ -78,7 +78,6 @@ def test_lab_without_jupyterlab_says_what_to_install(tmp_path, monkeypatch, caps
 
 
 def test_without_mpi_the_demo_says_what_to_install_and_uses_threads(monkeypatch, capsys):
-    import dtnn.cluster
 
     class NoMPI:
         def __init__(self, ranks, launcher="mpi"):
@@ -89,15 +88,15 @@ def test_without_mpi_the_demo_says_what_to_install_and_uses_threads(monkeypatch,
                 raise RuntimeError("no mpiexec was found")
             return self
 
-    monkeypatch.setattr(dtnn.cluster, "Cluster", NoMPI)
-    monkeypatch.setattr(cli, "_has_mpi", lambda: False)
-    assert cli._cluster(2).launcher == "threads"
+    monkeypatch.setattr(demo, "Cluster", NoMPI)
+    monkeypatch.setattr(demo, "_has_mpi", lambda: False)
+    assert demo._cluster(2).launcher == "threads"
     told = capsys.readouterr().out
     assert "no mpiexec was found" in told
     assert 'install "dtnn[mpi]"' in told
-    monkeypatch.setattr(cli, "_has_mpi", lambda: True)
+    monkeypatch.setattr(demo, "_has_mpi", lambda: True)
     with pytest.raises(RuntimeError, match="no mpiexec"):  # with MPI there the reason is another, and is not covered up
-        cli._cluster(2)
+        demo._cluster(2)
 
 
 def test_doctor_fails_where_something_is_wrong(monkeypatch, capsys):
@@ -111,7 +110,7 @@ def test_doctor_fails_where_something_is_wrong(monkeypatch, capsys):
 @pytest.mark.limit(120)
 def test_demo_on_threads_from_end_to_end(tmp_path):
     """The whole command in its own process, where no mpiexec can be found."""
-    code = "import sys; from dtnn import cli; cli._has_mpi = lambda: False\nimport dtnn.cluster.engines as e\n"
+    code = "import sys; from dtnn import cli, demo; demo._has_mpi = lambda: False\nimport dtnn.cluster.engines as e\n"
     code += "def no(*_): raise RuntimeError('no MPI')\ne.Engines.start = no\n"
     code += f"sys.exit(cli.main(['demo', '--epochs', '1', '--out', {str(tmp_path / 'out')!r}]))"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100)

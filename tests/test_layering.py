@@ -39,6 +39,7 @@ MAY_IMPORT = {
     "scaling": GROUND | FIRST | SECOND | THIRD | {"model", "fitting"},
     "zoo": {"nn", "model"},
     "cli": None,  # anything
+    "demo": None,
     "__main__": None,
 }
 
