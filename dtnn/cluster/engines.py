@@ -4,7 +4,9 @@ import base64
 import contextlib
 import functools
 import itertools
+import os
 import pickle
+import platform
 import signal
 import sys
 import time
@@ -15,8 +17,8 @@ from .rank import Outcome
 
 TICK = 0.05  # seconds between two looks at what came, unless something wakes us
 SECOND_LINE = 1.0  # seconds after which ranks that didn't hear of another's failure are interrupted from here
-THIRD_LINE = 1.5  # ... and those that didn't hear that either get a signal through their nanny
-LAST_MAIL = 1.5  # seconds that messages may still take when the launcher or the controller has ended
+THIRD_LINE = 1.5  # ... and those that didn't hear that either get a signal
+LAST_MAIL = 0.5  # seconds that messages may still take when the launcher or the controller has ended
 LATE_RECORDS = 5.0  # seconds to wait for records that a result has overtaken
 
 
@@ -198,8 +200,12 @@ class Engines:
         return self.client._send(self.client._control_stream, engine.MESSAGE, content=content, ident=ident)
 
     def signal(self, rank):
-        """SIGINT for a rank through its nanny, which answers even when the engine doesn't."""
-        self.client.send_signal(signal.SIGINT, targets=self.ids[rank], block=False)
+        """SIGINT for a rank, which doesn't answer; through its nanny where it has one."""
+        if self.cluster is None:
+            self.client.send_signal(signal.SIGINT, targets=self.ids[rank], block=False)
+        elif self.hellos[rank]["host"] == platform.node():
+            with contextlib.suppress(OSError):
+                os.kill(self.hellos[rank]["pid"], signal.SIGINT)
 
     def _wait_for_last_words(self):
         """The launcher's, and the nannies', about a death that has only just been noticed."""

@@ -7,7 +7,7 @@ import site
 import subprocess
 import sys
 
-from . import watchdog
+from . import minder, watchdog
 from .parcel import DTNN_FOLDER
 
 WHEEL = "impi-rt" if sys.platform == "win32" else "mpich"  # has library and launcher, needs no system package
@@ -92,7 +92,9 @@ def ipyparallel_cluster(size, folder, engine_environment):
     config.MPIEngineSetLauncher.environment = {**engine_environment, "IPYTHONDIR": folder}
     config.MPIEngineSetLauncher.mpi_cmd = [launcher]
     config.MPIEngineSetLauncher.mpi_args = ["-iface", "lo"] if is_mpich(launcher) and sys.platform == "linux" else []
-    config.MPIEngineSetLauncher.engine_args = ["--log-level=WARN"]
+    engine = [sys.executable, "-m", "ipyparallel.engine"]
+    config.MPIEngineSetLauncher.engine_cmd = [sys.executable, "-I", "-S", minder.__file__, *engine]
+    config.MPIEngineSetLauncher.engine_args = ["--log-level=WARN", "--IPEngine.enable_nanny=False"]  # a nanny costs 28 MB
     config.Cluster.delay = 0.0
     config.Cluster.controller_args = [
         f"--HeartMonitor.period={HEARTBEAT}",

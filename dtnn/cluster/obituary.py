@@ -6,12 +6,11 @@ import signal
 from .failure import RankDied
 
 TAIL = 12  # lines of a log that an error shows
-SEEN_BY_NANNY = re.compile(r"^(\S+ \S+) \[KernelNanny\.\d+\] Pipe closed, parent (\d+)", re.MULTILINE)
-SEEN_BY_OPEN_MPI = re.compile(r"process rank (\d+) with PID \d+ on node \S+ exited on\s+signal (\d+)")
+MINDED = re.compile(r"dtnn: process (\d+) ended at ([\d.]+) with (-?\d+)$", re.MULTILINE)
 ABORTED = re.compile(r"MPI_A(?:bort|BORT).*?(?:- process|on rank) (\d+)")
 FATAL = re.compile(r"^Fatal Python error: (.*)$", re.MULTILINE)
 ROUTINE = re.compile(
-    r"\[(IPEngine|KernelNanny)\b|^=|^YOU CAN IGNORE|^Please see the FAQ|^This typically|^YOUR APPLICATION|^Extension modules"
+    r"\[IPEngine\b|^dtnn: process|^=|^YOU CAN IGNORE|^Please see the FAQ|^This typically|^YOUR APPLICATION|^Extension modules"
 )
 
 
@@ -30,28 +29,23 @@ def tail(log):
 def first_death(hellos, log):
     """The rank that died first, and how, as far as the log tells; (None, "") if it doesn't.
 
-    Launchers end all ranks when one has died, and MPICH's then names any of them; the nannies' times have the order.
+    Launchers end all ranks when one has died, and MPICH's then names any of them; our minders' times have the order.
 
     Examples
     --------
-    >>> log = "10-01 12:00:00.2 [KernelNanny.0] Pipe closed, parent 7\\n10-01 12:00:00.1 [KernelNanny.1] Pipe closed, parent 8"
+    >>> log = "dtnn: process 7 ended at 2.0 with -9\\ndtnn: process 8 ended at 1.0 with -9\\n"
     >>> first_death([{"pid": 7}, {"pid": 8}], log)
-    (1, 'was killed from outside (out of memory? kill -9?) or ended its own process')
+    (1, 'was killed by SIGKILL (out of memory? kill -9?)')
     """
-    ranks = {hello["pid"]: rank for rank, hello in enumerate(hellos)}
-    told = SEEN_BY_OPEN_MPI.search(log)
-    if told:
-        return int(told[1]), f"was killed by {signal.Signals(int(told[2])).name}"
-    aborted = ABORTED.search(log)
+    aborted, crash = ABORTED.search(log), FATAL.search(log)
     if aborted:
         return int(aborted[1]), "called MPI_Abort"
-    seen = sorted((when, ranks[int(pid)]) for when, pid in SEEN_BY_NANNY.findall(log) if int(pid) in ranks)
+    ranks = {hello["pid"]: rank for rank, hello in enumerate(hellos)}
+    seen = [(float(when), ranks[int(pid)], int(code)) for pid, when, code in MINDED.findall(log) if int(pid) in ranks]
     if not seen:
         return None, ""
-    crash = FATAL.search(log)
-    return seen[0][
-        1
-    ], f"crashed: {crash[1]}" if crash else "was killed from outside (out of memory? kill -9?) or ended its own process"
+    _, rank, code = min(seen)
+    return rank, f"crashed: {crash[1]}" if crash else _in_words(code)
 
 
 def text(rank, hellos, log):
@@ -74,3 +68,10 @@ def error(dead, hellos, log):
         f"ranks of this cluster are dead: {ranks} ({cause}); cluster.restart() starts new ones. "
         f"The end of their log:\n{tail(log)}"
     )
+
+
+def _in_words(code):
+    """How a process ended, from its exit code or, below 0, the number of a signal."""
+    if code >= 0:
+        return f"ended its process with exit code {code}"
+    return f"was killed by {signal.Signals(-code).name}" + (" (out of memory? kill -9?)" if -code == signal.SIGKILL else "")
