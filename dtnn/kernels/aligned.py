@@ -31,7 +31,8 @@ def aligned(shape, dtype=np.float32):
     """
     dtype = np.dtype(dtype)
     size = math.prod(shape) if isinstance(shape, tuple) else shape
-    memory = np.zeros((size + SLACK) * dtype.itemsize + LINE, np.uint8)
+    memory = np.empty((size + SLACK) * dtype.itemsize + LINE, np.uint8)  # from 4 MiB on in huge pages, which np.zeros isn't
+    memory[:] = 0
     start = -memory.ctypes.data % LINE
     return memory[start : start + size * dtype.itemsize].view(dtype).reshape(shape)
 

@@ -12,6 +12,7 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+from numba.extending import register_jitable
 
 from .activations import sum_delta
 from .cache import kernel
@@ -20,7 +21,15 @@ from .product_tile import product_tile
 from .scratch import scratch
 from .tile_sizes import choose_tile
 from .turn_tile import turn_tile
-from .winograd_transforms import delta_tile, filter_gradient_tile, filter_tile, input_tile, output_tile
+from .winograd_transforms import (
+    delta_tile,
+    expect_input,
+    expect_output,
+    filter_gradient_tile,
+    filter_tile,
+    input_tile,
+    output_tile,
+)
 
 NO_FLOOR = np.float32(-np.inf)
 GROUP_BYTES, GRADIENT_BYTES = 650_000, 1_200_000  # of a group of tiles: it stays in the second-level cache
@@ -120,6 +129,15 @@ def tile_at(number, columns, vectors):
     return 4 * row, 4 * (r - row * columns), (number - r * vectors) * 16
 
 
+@register_jitable
+def expect_tiles(expect, x, C, H, W, N, first, count, place, columns, vectors):
+    """Ask for one 36th of the cache lines of a group of tiles, while the products of a place are summed."""
+    share = (C * count + 35) // 36
+    for q in range(place * share, min((place + 1) * share, C * count)):
+        h, w, n = tile_at(first + q % count, columns, vectors)
+        expect(x, ((q // count * H + h) * W + w) * N + n, W * N, N)
+
+
 @cache
 def product_kernel(tile_rows, tile_columns):
     """The kernel of one tile: R output channels x V tiles x 16 images, for each of the 36 places."""
@@ -142,6 +160,9 @@ def product_kernel(tile_rows, tile_columns):
                         v, c * channel + k * 16, place_x,
                     )  # fmt: skip
             for place in range(36):
+                expect_tiles(expect_output, y, M, HO, WO, N, first, count, place, columns, vectors)
+                if first + group < total:
+                    expect_tiles(expect_input, x, C, H, W, N, first + group, count, place, columns, vectors)
                 for t in range(0, count, V):
                     for m in range(0, M, R):
                         i = min(m, M - R)
@@ -201,6 +222,9 @@ def gradient_kernel(tile_rows, tile_columns):
                         e, m * channel_d + k * 16, place_d,
                     )  # fmt: skip
             for place in range(36):
+                if first + group < total:
+                    expect_tiles(expect_input, x, C, x_shape[1], x_shape[2], N, first + group, count, place, columns, vectors)
+                    expect_tiles(expect_input, d, M, HO, WO, N, first + group, count, place, columns, vectors)
                 for c in range(0, wide // 16, V):
                     for m in range(0, M, R):
                         i = min(m, M - R)

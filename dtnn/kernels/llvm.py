@@ -72,6 +72,12 @@ def store_at(builder, value, address):
     builder.store(value, builder.bitcast(address, VECTOR.as_pointer())).align = 4
 
 
+def prefetch(builder, address, write):
+    """Ask for the cache line at an address, which will be read or written soon; any address will do."""
+    pointer = builder.bitcast(address, ir.IntType(8).as_pointer())
+    call(builder, "llvm.prefetch.p0", ir.VoidType(), [pointer, I32(int(write)), I32(3 if write else 2), I32(1)])
+
+
 def first_lanes(builder, count):
     """Mask of the first `count` (64-bit, any sign) lanes."""
     ids = ir.Constant(ir.VectorType(I32, LANES), list(range(LANES)))

@@ -10,7 +10,7 @@ Lavin and Gray, "Fast algorithms for convolutional neural networks", 2016.
 from numba import types
 from numba.extending import intrinsic
 
-from .llvm import at_least, first_lanes, load_at, masked_load, masked_store, minus, number, plus, splat, store_at, times
+from .llvm import at_least, first_lanes, load_at, masked_load, masked_store, minus, number, plus, prefetch, splat, store_at, times
 from .product_tile import Addresses, I, at
 
 
@@ -117,6 +117,28 @@ def output_tile(typing, adds, m, m0, place, bias, c0, floor, y, y0, row, pixel, 
         return c.get_dummy_value()
 
     return types.void(types.boolean, m, I, I, bias, I, types.float32, y, I, I, I, I, I, I), code
+
+
+def expecting(write):
+    """An intrinsic that asks for the cache lines of 4 x 4 pixels of 16 images, before they are needed."""
+
+    @intrinsic
+    def expect(typing, y, y0, row, pixel):
+        """Those at y[y0 + i row + j pixel]."""
+
+        def code(c, b, signature, a):
+            p = Addresses(c, b, signature, a, "y y0 row pixel")
+            for i in range(4):
+                for j in range(4):
+                    prefetch(b, grid(b, b.gep(p.y, [p.y0]), p.row, i, p.pixel, j), write)
+            return c.get_dummy_value()
+
+        return types.void(y, I, I, I), code
+
+    return expect
+
+
+expect_input, expect_output = expecting(write=False), expecting(write=True)
 
 
 def between_places(transform, size_in, size_out):

@@ -26,8 +26,8 @@ from .summary import summary
 __all__ = [
     "ELU", "GELU", "AdaptiveAvgPool2d", "Arctanh", "AvgPool2d", "BatchNorm1d", "BatchNorm2d", "Concatenate", "Conv2d",
     "CrossEntropy", "Dropout", "Embedding", "Flatten", "GlobalAvgPool2d", "Huber", "Layer", "LayerNorm", "LeakyReLU", "Linear",
-    "Log", "LogSoftmax", "MaxPool2d", "MultiHeadAttention", "Parameter", "Parameters", "Pass", "Positions", "ReLU", "Reshape", "Residual",
-    "Sequential", "SiLU", "Sigmoid", "Softmax", "Tanh", "TransformerEncoderBlock", "accuracy", "binary_cross_entropy",
-    "cross_entropy", "glorot_normal", "glorot_uniform", "he_normal", "he_uniform", "hinge", "huber", "lecun_normal",
-    "lecun_uniform", "mae", "mse", "ones", "orthogonal", "summary", "zeros",
+    "Log", "LogSoftmax", "MaxPool2d", "MultiHeadAttention", "Parameter", "Parameters", "Pass", "Positions", "ReLU", "Reshape",
+    "Residual", "Sequential", "SiLU", "Sigmoid", "Softmax", "Tanh", "TransformerEncoderBlock", "accuracy",
+    "binary_cross_entropy", "cross_entropy", "glorot_normal", "glorot_uniform", "he_normal", "he_uniform", "hinge", "huber",
+    "lecun_normal", "lecun_uniform", "mae", "mse", "ones", "orthogonal", "summary", "zeros",
 ]  # fmt: skip

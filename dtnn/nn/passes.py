@@ -1,8 +1,10 @@
 """`Pass`: what a layer may know of the step it is in, and where its buffers come from."""
 
+import math
+
 import numpy as np
 
-from ..kernels.aligned import aligned, has_slack
+from ..kernels.aligned import SLACK, aligned, has_slack
 
 
 class Pass:
@@ -40,6 +42,7 @@ class Pass:
         self.number = self.first = 0
         self.count = self.global_batch = None  # as many as x has
         self._kept = None  # buffers, once begun; a pass that never begins keeps nothing
+        self._free, self._owners = [], {}  # buffers given back; all buffers by the memory that they own
         self._used = self._keys = 0
         self._input = self._sum = None
 
@@ -57,17 +60,35 @@ class Pass:
         self.number, self.first, self.count, self.global_batch = number, first, count, global_batch
         self._kept = [] if self._kept is None else self._kept
         self._used = self._keys = 0
+        self._free.clear()
         self._input, self._sum = x, sum_over_ranks
 
     def empty(self, shape, dtype=np.float32):
         """An array of arbitrary content, at the start of a cache line with 16 numbers of slack, until the next `begin`."""
         if self._kept is None:
             return aligned(shape, dtype)
+        size = (math.prod(shape) + SLACK) * np.dtype(dtype).itemsize
+        for k, buffer in enumerate(self._free):
+            if size <= buffer.memory.nbytes <= 2 * size:
+                return self._free.pop(k).array(shape, dtype)
         if self._used == len(self._kept):
             self._kept.append(Buffer())
-        array = self._kept[self._used].array(shape, dtype)
+        buffer = self._kept[self._used]
         self._used += 1
-        return array
+        if size > buffer.memory.nbytes:
+            self._owners.pop(id(buffer.memory.base), None)
+            buffer.memory, buffer.last = aligned(size, np.uint8), None
+            self._owners[id(buffer.memory.base)] = buffer
+        return buffer.array(shape, dtype)
+
+    def give_back(self, array):
+        """Nobody will read this array again: its memory, still warm in the cache, may become the next `empty`.
+
+        For gradients on their way back, which live from one layer to the next.  An array that is not from `empty` is left alone.
+        """
+        buffer = self._owners.get(id(array.base))
+        if buffer is not None and buffer not in self._free:
+            self._free.insert(0, buffer)
 
     def next_key(self):
         """0, 1, 2 ... within a pass: so that two dropouts, or one used twice, draw different masks."""
@@ -92,22 +113,18 @@ class Pass:
 
 
 class Buffer:
-    """Memory that grows when it must, and remembers the last array that it was."""
+    """Memory that is handed out again and again, and remembers the last array that it was."""
 
     def __init__(self):
         self.memory, self.last = aligned(0, np.uint8), None
 
     def array(self, shape, dtype):
+        """Its beginning, as an array."""
         last = self.last
-        if last is not None and last.shape == shape and last.dtype == dtype:
-            return last
-        dtype = np.dtype(dtype)
-        size = int(np.prod(shape))
-        needed = (size + 16) * dtype.itemsize
-        if needed > self.memory.nbytes:
-            self.memory = aligned(needed, np.uint8)
-        self.last = self.memory[: size * dtype.itemsize].view(dtype).reshape(shape)
-        return self.last
+        if last is None or last.shape != shape or last.dtype != dtype:
+            dtype = np.dtype(dtype)
+            last = self.last = self.memory[: math.prod(shape) * dtype.itemsize].view(dtype).reshape(shape)
+        return last
 
 
 def checked(x, shape, layer, step, dtype=None, slack=False):

@@ -74,15 +74,29 @@ class Sequential(Layer):
             backwards.append(backward)
 
         def backward(dy, into=None):
-            for back in reversed(backwards[1:]):
-                dy = back(dy)
-                if dy is None:  # behind the model's input: nobody wants more
-                    return None
             if not backwards:
                 return dy if into is None else np.add(into, dy, out=into)
-            return backwards[0](dy) if into is None else backwards[0](dy, into=into)
+            own = False  # whether dy was made here, so that nobody else needs it
+            for back in backwards[:0:-1]:
+                dx = back(dy)
+                if dx is None:  # behind the model's input: nobody wants more
+                    return None
+                if not np.may_share_memory(dx, dy):
+                    own = give_back(step, dy, own)
+                dy = dx
+            dx = backwards[0](dy) if into is None else backwards[0](dy, into=into)
+            if dx is None or not np.may_share_memory(dx, dy):
+                give_back(step, dy, own)
+            return dx
 
         return x, backward
+
+
+def give_back(step, dy, own):
+    """Let the memory of a gradient that was made here and is used up serve again; the next one is made here, too."""
+    if own:
+        step.give_back(dy)
+    return True
 
 
 def fused(layers):

@@ -244,3 +244,18 @@ def test_threads_run_the_same_layers_at_once():
     [t.join() for t in threads]
     for a, b in zip(expected, found):
         np.testing.assert_array_equal(a, b)
+
+
+def test_memory_of_gradients_serves_again():
+    layers = [layer for _ in range(6) for layer in (Conv2d(4, 3, padding=1), ReLU())]
+    net = Sequential(*layers, Flatten(), Linear(3))
+    net.build((4, 8, 8), np.random.default_rng(0))
+    p = Parameters(net)
+    x, step = np.random.default_rng(1).standard_normal((4, 8, 8, 16)).astype(np.float32), Pass()
+    expected = train_step(net, p, x, np.arange(16) % 3, Pass())[1]
+    for _ in range(3):
+        p.grad[...] = 0
+        step.begin(0, 0, 16, 16, x=x)
+        grad = train_step(net, p, x, np.arange(16) % 3, step)[1]
+        np.testing.assert_array_equal(grad, expected)
+    assert len(step._kept) == 6 + 1 + 2  # outputs, the last layer's, and two gradients in turn
