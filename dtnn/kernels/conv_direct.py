@@ -12,6 +12,7 @@ from functools import cache
 
 import numpy as np
 
+from . import conv_channels
 from .cache import kernel
 from .conv_plan import data_gradient_plan, filter_gradient_plan, forward_plan
 from .gradient_tile import gradient_tile
@@ -66,6 +67,9 @@ def filter_gradient(x, dy, y, dw, dbias, window, back=True):
     back : bool
         Write the masked dy back, because the data gradient needs it.
     """
+    if conv_channels.suits(x):
+        conv_channels.filter_gradient(x, dy, y, dw, dbias, window, back)
+        return
     plan = filter_gradient_plan(x.shape, dw.shape, dy.shape, window)
     strip, (R, K) = plan.strip, plan.tile
     gradient_kernel(R, K)(

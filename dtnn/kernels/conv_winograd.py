@@ -32,6 +32,7 @@ from .winograd_transforms import (
 )
 
 NO_FLOOR = np.float32(-np.inf)
+LEAST_CHANNELS, LEAST_PIXELS = 16, 3
 GROUP_BYTES, GRADIENT_BYTES = 650_000, 1_200_000  # of a group of tiles: it stays in the second-level cache
 
 
@@ -61,6 +62,11 @@ def count_tiles(shape):
 def suits(w_shape, window):
     """Whether these kernels can do that convolution."""
     return tuple(w_shape[2:]) == (3, 3) and window.stride == window.dilation == (1, 1)
+
+
+def pays(w_shape, y_shape):
+    """Whether they are faster than the direct ones: enough channels on both sides for the transforms, pixels for the tiles."""
+    return min(w_shape[:2]) >= LEAST_CHANNELS and min(y_shape[1:3]) >= LEAST_PIXELS
 
 
 def forward(x, w, bias, y, window, relu=False):

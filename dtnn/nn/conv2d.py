@@ -11,7 +11,6 @@ from .numbers import pair, whole
 from .passes import Pass, checked
 
 ALGORITHMS = {"direct": conv_direct, "im2col": conv_im2col, "winograd": conv_winograd}
-LEAST_WINOGRAD = 16  # channels on both sides from which Winograd's transforms pay
 
 
 class Conv2d(Layer):
@@ -38,7 +37,8 @@ class Conv2d(Layer):
     init : str or function (rng, shape) -> array
         First values of W, such as "he_uniform", see `dtnn.nn.init`; the bias starts at zero.
     algorithm : str
-        "direct", "im2col", "winograd" (3 x 3, stride 1), or "auto": Winograd from 16 channels on where it can, else direct.
+        "direct", "im2col", "winograd" (3 x 3, stride 1), or "auto": Winograd from 16 channels on where it can and pays, else
+        direct.
         They agree to 1e-5 of the largest number.  In float64 all but "im2col" are the plain loops.
     exact : bool
         True: "auto" never takes Winograd, whose rounding errors are about three times those of the direct sum.
@@ -108,17 +108,17 @@ class Conv2d(Layer):
             )
         return tuple(r // s + 1 for r, s in zip(room, self._stride))
 
-    def _kernels(self, dtype):
+    def _kernels(self, y):
         """The module that does the work."""
         if self.algorithm == "im2col":
             return conv_im2col
-        if dtype != np.float32:
+        if y.dtype != np.float32:
             return conv_plain
         if self.algorithm != "auto":
             return ALGORITHMS[self.algorithm]
-        shape = self.weight.value.shape
-        few = min(shape[0] // self.groups, shape[1]) < LEAST_WINOGRAD
-        return conv_direct if self.exact or few or not conv_winograd.suits(shape, self._window) else conv_winograd
+        shape = (self.channels // self.groups, *self.weight.value.shape[1:])
+        fast = not self.exact and conv_winograd.suits(shape, self._window) and conv_winograd.pays(shape, y.shape)
+        return conv_winograd if fast else conv_direct
 
     def forward(self, x, step=None, relu=False):
         """y, backward; with `relu` y = max(0, W * x + b)."""
@@ -127,7 +127,7 @@ class Conv2d(Layer):
         w, b = weight.value, bias.value if bias else None
         x = checked(x, (w.shape[1] * self.groups, *x.shape[1:3]), self, step, w.dtype)
         y = step.empty((self.channels, *self._output(x.shape[:3]), x.shape[3]), x.dtype)
-        algorithm, window = self._kernels(x.dtype), self._window
+        algorithm, window = self._kernels(y), self._window
         parts = group_parts(self.groups, len(x), len(y))
         for c, m in parts:
             algorithm.forward(x[c], w[m], None if b is None else b[m], y[m], window, relu)

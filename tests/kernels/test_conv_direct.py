@@ -93,3 +93,12 @@ def test_nan_reaches_the_output_and_relu_keeps_it():
     conv_direct.forward(x, w, None, y, Window(), relu=True)
     assert np.isnan(y[..., 1]).all()
     assert not np.isnan(y[..., [0, 2]]).any()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_many_channels_on_small_images(seed):
+    rng = np.random.default_rng(seed)
+    *_, M, kernel, window, relu = draw(rng)
+    reach = [(k - 1) * d + 1 - 2 * p for k, d, p in zip(kernel, window.dilation, window.padding)]
+    H, W = (int(max(1, r) + rng.integers(0, 3)) for r in reach)
+    check(rng, int(rng.integers(64, 90)), H, W, int(rng.choice([1, 15, 16, 33])), M, kernel, window, relu)

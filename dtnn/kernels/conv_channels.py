@@ -1,0 +1,80 @@
+"""The filter gradient of a convolution with many channels on a small image: the vector lanes are input channels.
+
+`conv_direct` sums over images in its lanes; with many channels its sums outgrow the cache.  Here x is turned once, in
+registers, to [pixel, image][channel].  Then each tap's gradient is one matrix product, dw_tap = dy x_tap^T, over the
+pixels that the tap sees inside the image: nothing is multiplied by a border.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+
+from .activations import sum_delta
+from .cache import kernel
+from .dense import product_kernel, vectors
+from .scratch import scratch
+from .tile_sizes import choose_tile, table
+from .turn_tile import turn_tile
+
+LEAST_CHANNELS, MOST_BYTES = 64, 2 * 1024 * 1024  # of x, which is turned as a whole
+
+
+def suits(x):
+    """Whether it pays."""
+    return len(x) >= LEAST_CHANNELS and 0 < x.nbytes <= MOST_BYTES
+
+
+def filter_gradient(x, dy, y, dw, dbias, window, back=True):
+    """See `conv_direct.filter_gradient`."""
+    sum_delta(dy, y, dbias)
+    (C, H, W, N), (M, _, KH, KW) = x.shape, dw.shape
+    wide = -(-C // 16) * 16
+    turned = scratch("turned", H * W * N * wide)
+    turn_pixels(x.reshape(-1), C, H * W, N, turned, wide)
+    sums, zeros, product = scratch("taps", KH * KW * M * wide), scratch("zeros", M), product_kernel(*choose_tile(M, wide // 16))
+    columns = vectors(wide)
+    for tap, (wk, xk, K) in enumerate(tap_tables(x.shape, dw.shape, dy.shape, window)):
+        part = sums[tap * M * wide : (tap + 1) * M * wide]
+        product(
+            dy.reshape(-1), dy[0].size, wk, turned, xk, K, columns, wide, part, M, zeros, np.float32(-np.inf), False
+        )  # fmt: skip
+    add_taps(sums, KH * KW, M, C, wide, dw.reshape(-1))
+
+
+@lru_cache(256)
+def tap_tables(x_shape, w_shape, y_shape, window):
+    """For each tap: where in a row of dy, and in which row of the turned x, each of its K terms lies."""
+    (C, H, W, N), (_, _, KH, KW), (_, HO, WO, _) = x_shape, w_shape, y_shape
+    (SH, SW), (PH, PW), (DH, DW) = window
+    images, tables = np.arange(N), []
+    for h in range(KH):
+        for k in range(KW):
+            i, j = np.mgrid[:HO, :WO].reshape(2, -1)
+            a, b = i * SH - PH + h * DH, j * SW - PW + k * DW
+            inside = (a >= 0) & (a < H) & (b >= 0) & (b < W)
+            of_dy, of_x = (np.add.outer(pixel[inside] * N, images).reshape(-1) for pixel in (i * WO + j, a * W + b))
+            of_x *= -(-C // 16) * 16
+            tables.append((table(of_dy), table(of_x), len(of_x)) if inside.any() else (NOTHING, NOTHING, 0))
+    return tables
+
+
+NOTHING = table([0])
+
+
+@kernel
+def turn_pixels(x, C, pixels, N, y, wide):
+    """y[pixel, image][channel] from x (C, pixels, N); channels beyond C are zero."""
+    for p in range(pixels):
+        for n in range(0, N, 16):
+            count = min(16, N - n)
+            for c in range(0, C, 16):
+                turn_tile(x, (c * pixels + p) * N + n, pixels * N, min(16, C - c), y, (p * N + n) * wide + c, wide, count, 16)
+
+
+@kernel
+def add_taps(sums, taps, M, C, wide, dw):
+    """dw[m, c, tap] += sums[tap, m, c]"""
+    for m in range(M):
+        for c in range(C):
+            for t in range(taps):
+                dw[(m * C + c) * taps + t] += sums[(t * M + m) * wide + c]
