@@ -1,6 +1,7 @@
 """`Sequential`: layers in a row; finds what can be done in one pass over memory."""
 
 import inspect
+from functools import cache
 
 import numpy as np
 
@@ -129,21 +130,22 @@ def takes(layer, option):
     return option in inspect.signature(layer.forward).parameters
 
 
-def built_in(layer):
-    """Whether it keeps the agreements of the built-in layers about buffers."""
-    return type(layer).__module__.startswith(__package__ + ".")
+@cache
+def built_in(kind):
+    """Whether a class keeps the agreements of the built-in layers about buffers."""
+    return kind.__module__.startswith(__package__ + ".")
 
 
 def build_layer(layer, shape, rng):
     """Shape behind a layer; one of the user's own that says nothing is asked by trying it out."""
-    if built_in(layer) or type(layer).build is not Layer.build:
+    if built_in(type(layer)) or type(layer).build is not Layer.build:
         return layer.build(shape, rng)
     return call_forward(layer, np.zeros((*shape, 2), np.float32), Pass())[0].shape[:-1]
 
 
 def run(layer, x, step, options):
     """One layer's forward.  A layer of the user's own works on copies: it may keep, change and return what it likes."""
-    if built_in(layer):
+    if built_in(type(layer)):
         return layer.forward(x, step, **options)
     if not step.training and type(layer).__call__ is not Layer.__call__:
         return step.copy(layer(step.copy(x)), x.dtype if x.dtype == np.float64 else np.float32), None
