@@ -179,13 +179,15 @@ class Cluster:
 
 def _conduct(crew, parcel, before, run):
     """See a run through, after the one before it."""
-    if before is not None:
-        run._waits("the run before it to end")
-        while not before._drained.wait(0.1):
-            if any(run._take_requests()):
-                run._interrupting()
-                return
-    crew.conduct(run, parcel)
+    while before is not None and not before._drained.wait(0.1):
+        stuck = f" (rank {', '.join(map(str, before.stuck))} can't be interrupted; cluster.restart() goes on without it)"
+        run._waits("the run before it to end" + (stuck if before.stuck else ""))
+        if crew.stopped or any(run._take_requests()):
+            break
+    if crew.stopped or (before is not None and not before._drained.is_set()):
+        run._interrupting()
+    else:
+        crew.conduct(run, parcel)
 
 
 def _stop(crew, pid):

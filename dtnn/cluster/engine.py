@@ -81,6 +81,11 @@ def versions():
     return found
 
 
+def publish_something():
+    """Show whether what is published here arrives at the client."""
+    _publish("arrived", b"")
+
+
 def warm(names):
     """Import what the first run will need, while the user still thinks; what can't be imported will be told then."""
     for name in names:
@@ -89,13 +94,13 @@ def warm(names):
 
 
 def prepare(number, parcel):
-    """First phase: unpack the job. None, or the traceback of why it can't be."""
+    """First phase: unpack the job. No batches of records, and None or the packed `Outcome` that says why it can't be."""
     State.prepared = None
     try:
         State.prepared = number, unpack(parcel)
     except BaseException as error:
-        return pack_outcome(Outcome(-1, "failed", error=error, trace=_trace(error)))
-    return None
+        return 0, pack_outcome(Outcome(-1, "failed", error=error, trace=_trace(error))), []
+    return 0, None, []
 
 
 def execute(number, fresh):
@@ -111,7 +116,7 @@ def execute(number, fresh):
     Returns
     -------
     tuple
-        How many batches of records were published, and the packed `Outcome`.
+        How many batches of records were published, the packed `Outcome`, and the records since the last batch.
     """
     prepared, (job, args, kwargs) = State.prepared
     assert prepared == number, (prepared, number)
@@ -130,7 +135,7 @@ def execute(number, fresh):
             outcome = perform(job, comm, args, kwargs, publisher.put_record, State.commands)
     except KeyboardInterrupt:  # in the moment between the job's end and ours
         comm.fail("interrupted")
-    return publisher.batches, pack_outcome(outcome)
+    return publisher.batches, pack_outcome(outcome), publisher.rest
 
 
 def pack_outcome(outcome):

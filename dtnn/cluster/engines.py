@@ -1,25 +1,18 @@
 """The launcher "mpi": ranks that are ipyparallel engines under one mpiexec."""
 
-import base64
 import contextlib
-import functools
 import itertools
 import os
-import pickle
 import platform
 import signal
 import sys
 import time
 
 from . import checks, engine, folder, launchers, leftovers, obituary, watchdog
-from .parcel import pack
+from .flight import TICK, Flight
 from .rank import Outcome
 
-TICK = 0.05  # seconds between two looks at what came, unless something wakes us
-SECOND_LINE = 1.0  # seconds after which ranks that didn't hear of another's failure are interrupted from here
-THIRD_LINE = 1.5  # ... and those that didn't hear that either get a signal
 LAST_MAIL = 0.5  # seconds that messages may still take when the launcher or the controller has ended
-LATE_RECORDS = 5.0  # seconds to wait for records that a result has overtaken
 
 
 class Engines:
@@ -32,6 +25,7 @@ class Engines:
         self.hellos, self.ids = [], []  # by rank
         self.folder = self._watchdog = None
         self._numbers, self._fresh, self._lost_since = itertools.count(1), False, None
+        self.stopped = False
 
     @classmethod
     def of(cls, ready, size, timeout):
@@ -80,14 +74,29 @@ class Engines:
         hellos = {ident: answer.get(self.timeout) for ident, answer in answers.items()}
         checks.one_world(list(hellos.values()), self.size)
         by_rank = sorted(hellos, key=lambda ident: hellos[ident]["rank"])
+        self._try_the_way_of_records(by_rank)
         self.ids, self.hellos = by_rank, [hellos[ident] for ident in by_rank]
         checks.versions(self.hellos)
         names = ["numba", *(name for name in sys.modules if name.startswith("dtnn.") and ".cluster" not in name)]
         for ident in self.ids:
             self.client[ident].apply_async(engine.warm, names)
 
+    def _try_the_way_of_records(self, ids):
+        """What is published before the subscriptions are through is lost without a word, so wait until they are."""
+        until = time.monotonic() + self.timeout
+        missing = set(ids)
+        while missing and time.monotonic() < until:
+            answers = {ident: self.client[ident].apply_async(engine.publish_something) for ident in missing}
+            patience = time.monotonic() + 1.0
+            while missing and time.monotonic() < patience:
+                missing -= {ident for ident, answer in answers.items() if answer.data}
+                time.sleep(0.002)
+        if missing:
+            raise RuntimeError(f"engines {sorted(missing)} answer, but nothing they publish arrives here; restart the cluster")
+
     def stop(self):
         """End engines, then controller, by signals: quicker than asking, and it needs no event loop, so it works at exit too."""
+        self.stopped = True
         if self.client is not None and self._own_client:
             with contextlib.suppress(Exception):
                 self.client.close(linger=0)
@@ -145,7 +154,8 @@ class Engines:
         number = next(self._numbers)
         if self._prepare(run, number, parcel):
             run._running()
-            flight = Flight(self, run, number)
+            flight = Flight(self, run, number, self._fresh)
+            self._fresh = True  # unless it ends well on all ranks
             flight.see_through()
             self._fresh = not flight.clean
 
@@ -156,14 +166,14 @@ class Engines:
         while not all(answer.ready() for answer in answers) and not self.silent():
             run._wake.wait(TICK)
             run._wake.clear()
-        asked = [kind for kind, _ in run._take_requests()]
+            if any(run._take_requests()):
+                run._interrupting()
+                run._finish()  # the next run's turn comes when all have answered
         for rank, answer in enumerate(answers):
-            outcome = self.outcome(rank, answer)
+            outcome = self.outcome(rank, answer)[0]
             if outcome is not None:
                 run._end(outcome)
-        if asked and not run.outcomes:
-            run._interrupting()
-        return not (asked or run.outcomes)
+        return not (run.done or run.outcomes)
 
     def ask(self, run, function, *args):
         """Have each engine call a function; one answer a rank, each of which wakes the thread that watches."""
@@ -173,20 +183,30 @@ class Engines:
         return answers
 
     def outcome(self, rank, answer):
-        """What came of a request: None, or an Outcome, or that of a rank that died."""
-        if not answer.ready():
-            return Outcome(rank, "dead", trace=obituary.text(rank, self.hellos, self.log()))
+        """What came of a request: an Outcome or None, how many batches of records the rank sent, and its last records."""
+        if self.stopped:
+            return Outcome(rank, "interrupted"), 0, []
         try:
-            found = answer.get(0)
+            if not answer.ready():
+                return self._death(rank), 0, []
+            batches, packed, rest = answer.get(0)
+            return (engine.unpack_outcome(packed, rank) if packed else None), batches, rest
         except Exception as error:
-            if "EngineError" in type(error).__name__ + str(getattr(error, "ename", "")):
-                self._wait_for_last_words()
-                return Outcome(rank, "dead", trace=obituary.text(rank, self.hellos, self.log()))
-            return Outcome(rank, "failed", trace=str(error) + "\n")
-        return engine.unpack_outcome(found[1] if isinstance(found, tuple) else found, rank) if found else None
+            if "EngineError" in (type(error).__name__, getattr(error, "ename", "")):
+                return self._death(rank), 0, []
+            return Outcome(rank, "failed", trace=f"{type(error).__name__}: {error}\n"), 0, []
+
+    def _death(self, rank):
+        """The outcome of a rank that died, with the launcher's last words about it, which may come a moment later."""
+        until = time.monotonic() + 1.0
+        while self.cluster is not None and not self._launcher_has_ended() and time.monotonic() < until:
+            time.sleep(0.02)
+        return Outcome(rank, "dead", trace=obituary.text(rank, self.hellos, self.log()))
 
     def silent(self):
         """Whether nothing more will be heard, and what was under way has had time to arrive."""
+        if self.stopped:
+            return True
         if not self._is_lost():
             self._lost_since = None
         elif self._lost_since is None:
@@ -206,98 +226,6 @@ class Engines:
         elif self.hellos[rank]["host"] == platform.node():
             with contextlib.suppress(OSError):
                 os.kill(self.hellos[rank]["pid"], signal.SIGINT)
-
-    def _wait_for_last_words(self):
-        """The launcher's, and the nannies', about a death that has only just been noticed."""
-        until = time.monotonic() + 1.0
-        while self.cluster is not None and not self._launcher_has_ended() and time.monotonic() < until:
-            time.sleep(0.02)
-
-
-class Flight:
-    """The second phase of one run: what comes from the ranks, and what goes to them."""
-
-    def __init__(self, engines, run, number):
-        self.engines, self.run, self.number, self.clean = engines, run, number, True
-        self.answers = engines.ask(run, engine.execute, number, engines._fresh)
-        self.read = [0] * engines.size  # batches of each rank
-        self.pending = set(range(engines.size))
-        self.told, self.signalled = False, False
-
-    def see_through(self):
-        """Until all ranks have ended, however long that takes."""
-        while self.pending:
-            self.run._wake.wait(TICK)
-            self.run._wake.clear()
-            self._serve()
-            for rank in sorted(self.pending):
-                self._read(rank)
-                if self.answers[rank].ready() or self.engines.silent():
-                    self._land(rank)
-            self._insist()
-            self.run._tick()
-
-    def _serve(self):
-        for kind, command in self.run._take_requests():
-            if kind == "interrupt":
-                self._interrupt()
-            else:
-                packed = base64.b64encode(pack(command)).decode()
-                reply = self.engines.message(0, "command", self.number, command=packed)
-                reply.add_done_callback(functools.partial(self._on_heard, command))
-
-    def _on_heard(self, command, reply):
-        """A job that takes no commands, a plain function, can only be interrupted; one that hasn't begun is told again."""
-        with contextlib.suppress(Exception):
-            answer = reply.result()["content"]
-            if not answer["begun"]:
-                self.run._request("command", command)
-            elif not answer["heard"]:
-                self.run._request("interrupt", None)
-
-    def _interrupt(self):
-        self.run._interrupting()
-        self.told = True
-        for rank in self.pending:
-            self.engines.message(rank, "interrupt", self.number)
-
-    def _insist(self):
-        """Those who don't end although another failed, or although they were told to, are told again, louder."""
-        overdue = self.run._overdue() if self.pending else 0.0
-        if overdue > SECOND_LINE and not self.told:
-            self.told = True
-            for rank in self.pending:
-                self.engines.message(rank, "interrupt", self.number)
-        if overdue > THIRD_LINE and not self.signalled:
-            self.signalled = True
-            for rank in self.pending:
-                self.engines.signal(rank)
-
-    def _read(self, rank):
-        """Hand on what has come of a rank's records, and forget it: the client keeps what isn't taken out."""
-        data = self.answers[rank].data
-        while str(self.read[rank]) in data:
-            batch = pickle.loads(data.pop(str(self.read[rank])))
-            self.read[rank] += 1
-            packed = [record for kind, record in batch if kind == "record"]
-            self.run._tell(list(map(pickle.loads, packed)), list(map(len, packed)))
-            text = "".join(text for kind, text in batch if kind == "text")
-            if text:
-                self.run._printed(rank, text)
-
-    def _land(self, rank):
-        self.pending.discard(rank)
-        outcome = self.engines.outcome(rank, self.answers[rank])
-        if outcome.state != "dead":
-            self._wait_for_records(rank, self.answers[rank].get(0)[0])
-        self.clean = self.clean and outcome.state == "done"
-        self.run._end(outcome)
-
-    def _wait_for_records(self, rank, batches):
-        until = time.monotonic() + LATE_RECORDS
-        while self.read[rank] < batches and time.monotonic() < until:
-            time.sleep(0.005)
-            self._read(rank)
 
 
 def _has_ended(launcher):

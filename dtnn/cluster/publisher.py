@@ -19,19 +19,21 @@ class Publisher:
     Attributes
     ----------
     batches : int
-        How many have been sent; complete when the `with` has ended.
+        How many have been sent.
+    rest : list
+        What has not been sent when the `with` has ended.
 
     Examples
     --------
     >>> sent = []
     >>> with Publisher(lambda key, data: sent.extend(pickle.loads(data))) as publisher:
     ...     publisher.put_record({"step": 1})
-    >>> [pickle.loads(data) for kind, data in sent]
+    >>> [pickle.loads(data) for kind, data in sent + publisher.rest]
     [{'step': 1}]
     """
 
     def __init__(self, send):
-        self._send, self.batches = send, 0
+        self._send, self.batches, self.rest = send, 0, []
         self._waiting, self._lock = [], threading.Lock()
         self._some, self._over = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._loop, name="publisher", daemon=True)
@@ -52,6 +54,7 @@ class Publisher:
         self._over.set()
         self._some.set()
         self._thread.join()
+        self.rest = self._take()
 
     def _put(self, kind, data):
         with self._lock:
@@ -63,12 +66,15 @@ class Publisher:
             self._some.wait()
             self._flush()
             self._over.wait(PERIOD)
-        self._flush()
 
-    def _flush(self):
+    def _take(self):
         self._some.clear()
         with self._lock:
             batch, self._waiting = self._waiting, []
+        return batch
+
+    def _flush(self):
+        batch = self._take()
         if batch:
             self._send(str(self.batches), pickle.dumps(batch))
             self.batches += 1

@@ -8,6 +8,7 @@ import traceback
 from dataclasses import dataclass
 
 from ..comm.communicator import RankFailed
+from .parcel import unpack
 
 COMM_FOLDER = os.path.dirname(inspect.getfile(RankFailed)) + os.sep
 CLUSTER_FOLDER = os.path.dirname(os.path.abspath(__file__)) + os.sep
@@ -105,6 +106,12 @@ def perform(job, comm, args=(), kwargs=None, publish=None, commands=None):
             return Outcome(comm.rank, "abandoned", error=error, trace=_trace(error), waited=waited_for(error))
         comm.fail(f"{type(error).__name__}: {error}")
         return Outcome(comm.rank, "failed", error=error, trace=_trace(error))
+
+
+def unpacked(comm, data):
+    """The job that does what is packed in `data`: for ranks that share memory, each of which has to have its own copy."""
+    job, args, kwargs = unpack(data)
+    return job(comm, *args, **kwargs)
 
 
 def waited_for(error):

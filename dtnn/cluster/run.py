@@ -46,6 +46,8 @@ class Run:
         What the job returned on each rank (None where it didn't).
     output : dict of int to str
         What each rank printed last; what rank 0 prints is also printed here.
+    stuck : list of int
+        Ranks that had not ended when the run did, since they can't be interrupted where they are.
     rows : list of dict
         The ranks' descriptions when the run began.
     """
@@ -53,7 +55,7 @@ class Run:
     def __init__(self, size, name="job", rows=()):
         self.size, self.name, self.rows = size, name, list(rows)
         self.state, self.records, self.outcomes, self.output = "waiting", Recorder(), {}, {}
-        self.error, self.story = None, ""
+        self.error, self.story, self.stuck = None, "", []
         self._waiting_for, self._began = "", time.monotonic()
         self._changed, self._wake = threading.Condition(), threading.Event()
         self._ended, self._drained = threading.Event(), threading.Event()
@@ -269,7 +271,7 @@ class Run:
     def _printed(self, rank, text):
         self.output[rank] = (self.output.get(rank, "") + text)[-OUTPUT:]
         if rank == 0:
-            with contextlib.suppress(ValueError):  # a closed stdout is no reason to lose the run
+            with contextlib.suppress(ValueError, OSError):  # a closed stdout is no reason to lose the run
                 sys.stdout.write(text)
 
     def _end(self, outcome):
@@ -291,11 +293,9 @@ class Run:
     def _tick(self):
         """End the run for the user when ranks don't end that should have; the next run waits for them."""
         if self._overdue() > GRACE and not self.done:
-            missing = [rank for rank in range(self.size) if rank not in self.outcomes]
-            for rank in missing:
-                self.outcomes[rank] = Outcome(
-                    rank, "interrupted", waited="something that can't be interrupted; it has not ended yet"
-                )
+            self.stuck = [rank for rank in range(self.size) if rank not in self.outcomes]
+            for rank in self.stuck:
+                self.outcomes[rank] = Outcome(rank, "interrupted", waited="a call that can't be interrupted, and still does")
             self._finish()
 
     def _finish(self):
@@ -307,9 +307,11 @@ class Run:
             self.error = self.error or failure.exception(outcomes)
             self.story = failure.explain(outcomes) or str(self.error)
         elif state == "interrupted" and self.results[0] is None:
-            self.error = failure.RunInterrupted(
-                f"the run was interrupted after {len(self.records)} records; they are in run.records"
+            still = (
+                f"; rank {', '.join(map(str, self.stuck))} can't be, cluster.restart() goes on without it" if self.stuck else ""
             )
+            text = f"the run was interrupted after {len(self.records)} records, they are in run.records{still}"
+            self.error = failure.RunInterrupted(text)
         self._add_finish(state)
         self._call_back(state)
         with self._changed:

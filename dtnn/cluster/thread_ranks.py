@@ -11,8 +11,7 @@ import time
 from .. import machine
 from ..comm.threads import group
 from .interrupting import AGAIN, may_interrupt
-from .parcel import unpack
-from .rank import Commands, Outcome, perform
+from .rank import Commands, Outcome, perform, unpacked
 
 TICK = 0.2  # seconds between two looks at ranks, unless something wakes us
 SECOND_LINE = 1.0  # seconds after which ranks that don't end although another failed are interrupted
@@ -24,14 +23,16 @@ class ThreadRanks:
     def __init__(self, size, threads):
         self.size, self.threads = size, threads
         self._active = []  # of the run under way: (thread, comm, a lock, whether it may be interrupted)
-        self._commands = Commands()
+        self._commands, self._run, self.stopped = Commands(), None, False
 
     def start(self, waits):
         """Nothing to start: threads are made for each run."""
 
     def stop(self):
         """End the run under way."""
-        self.interrupt()
+        self.stopped = True
+        if self._run is not None:
+            self._run.interrupt()
 
     def check(self):
         """Nothing here can die by itself."""
@@ -47,7 +48,7 @@ class ThreadRanks:
 
     def conduct(self, run, parcel):
         """See a run through: start a thread a rank, hand on what the user asks, return when all have ended."""
-        self._commands = Commands()
+        self._commands, self._run = Commands(), run
         with machine.threads(self.threads):  # around the ranks' own: BLAS's limit is the process's, and is put back here
             self._active = [Seat(comm) for comm in group(self.size)]
             run._running()
@@ -57,7 +58,7 @@ class ThreadRanks:
                 run._wake.wait(AGAIN if run._first_end else TICK)
                 run._wake.clear()
                 self._serve(run)
-        self._active = []
+        self._active, self._run = [], None
 
     def interrupt(self):
         """Raise KeyboardInterrupt in all ranks, once: at their next bytecode, or in the wait they are in."""
@@ -78,19 +79,13 @@ class ThreadRanks:
         comm, commands = seat.comm, self._commands if seat.comm.rank == 0 else Commands()
         try:
             with machine.threads(self.threads), seat.interruptible():
-                outcome = perform(_unpacked, comm, (parcel,), {}, lambda record: run._tell([record]), commands)
+                outcome = perform(unpacked, comm, (parcel,), {}, lambda record: run._tell([record]), commands)
         except KeyboardInterrupt:  # between the job's end and ours
             outcome = Outcome(comm.rank, "interrupted")
         if outcome.state != "done":
             comm.fail(outcome.state)
         comm.leave()
         run._end(outcome)
-
-
-def _unpacked(comm, parcel):
-    """Each rank has its own copy of the job and its arguments, as it would elsewhere."""
-    job, args, kwargs = unpack(parcel)
-    return job(comm, *args, **kwargs)
 
 
 class Seat:

@@ -1,10 +1,14 @@
 """What a cluster promises before and between runs."""
 
+import time
+
 import numpy as np
 import pytest
 
 import dtnn
 from dtnn.cluster import Cluster, checks
+
+from .conftest import needs_mpi
 
 
 @pytest.mark.parametrize("name", ["mpii", "MPICH", "mip"])
@@ -121,3 +125,18 @@ def test_versions_that_differ_are_one_table():  # case 11
     with pytest.warns(checks.VersionWarning, match=r"Use one environment for all:(?s:.*)numpy +\S+ +1\.0"):
         checks.versions([{"versions": {**mine, "numpy": "1.0"}}])
     checks.versions([{"versions": mine}])  # a warning would be an error
+
+
+@pytest.mark.parametrize("launcher", ["threads", pytest.param("mpi", marks=needs_mpi)])
+def test_stopping_a_cluster_ends_its_runs(launcher):
+    def endless(comm):
+        while True:
+            comm.Barrier()
+            time.sleep(0.001)
+
+    cluster = Cluster(1, launcher=launcher, on_wait=False).start()
+    runs = [cluster.run(endless), cluster.run(endless)]
+    time.sleep(0.3)
+    cluster.stop()
+    assert all(run.wait(10) for run in runs)
+    assert [run.state for run in runs] == ["interrupted", "interrupted"]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from dtnn.cluster import Run, RunInterrupted
+from dtnn.cluster import Cluster, Run, RunInterrupted
 from dtnn.records import Finish, Note, Step
 
 SECONDS = 20
@@ -194,7 +194,7 @@ def test_interrupt_ends_a_job_that_never_would(cluster):  # case 2
     assert time.monotonic() - asked < 3
     assert run.state == "interrupted"
     assert run.records.of(Step)
-    with pytest.raises(RunInterrupted, match=r"records; they are in run\.records"):
+    with pytest.raises(RunInterrupted, match=r"records, they are in run\.records"):
         run.result()
     asked = time.monotonic()
     assert cluster.run(lambda comm: comm.Allreduce(1)).result(SECONDS) == 2
@@ -211,6 +211,7 @@ def test_stop_interrupts_a_job_that_takes_no_commands(cluster):
     run.stop()
     assert run.wait(SECONDS)
     assert run.state == "interrupted"
+    assert run.stuck == []
 
 
 def test_runs_follow_each_other(cluster):
@@ -320,3 +321,40 @@ def test_after_an_interrupt_at_any_moment_the_next_sums_are_right(cluster):
         draws = [np.random.default_rng([seed, rank]) for rank in range(2)]
         right = [draws[0].standard_normal(20_000) + draws[1].standard_normal(20_000) for _ in range(3)][-1]
         assert (cluster.run(sums, seed, 3).result(SECONDS) == right).all()
+
+
+def test_a_rank_that_cannot_be_interrupted_does_not_hold_the_user(monkeypatch):
+    with Cluster(2, launcher="threads") as cluster:
+        run = cluster.run(lambda comm: time.sleep(5.0) if comm.rank == 1 else comm.Barrier())
+        time.sleep(0.2)
+        asked = time.monotonic()
+        run.interrupt()
+        with pytest.raises(RunInterrupted, match=r"rank 1 can't be, cluster.restart\(\) goes on without it"):
+            run.result(SECONDS)
+        assert time.monotonic() - asked < 4
+        assert run.stuck == [1]
+        following = cluster.run(lambda comm: comm.Allreduce(1))
+        while following.state == "waiting" and "rank 1" not in following.waiting_for:
+            time.sleep(0.01)
+        assert (
+            following.waiting_for
+            == "the run before it to end (rank 1 can't be interrupted; cluster.restart() goes on without it)"
+        )
+        assert following.result(SECONDS) == 2
+
+
+class Mute:
+    def __reduce__(self):
+        return int, ("no number",)
+
+
+def test_a_record_that_cannot_be_made_again_does_not_end_the_run(engines):
+    def job(comm):
+        yield Mute()
+        yield step(1)
+        return "done"
+
+    run = engines.run(job)
+    assert run.result(SECONDS) == "done"
+    assert "ValueError: invalid literal" in run.records[0]
+    assert run.records[1].step == 1

@@ -1,0 +1,133 @@
+"""One run on engines, from the moment all are ready: what comes from the ranks, and what goes to them."""
+
+import base64
+import contextlib
+import functools
+import pickle
+import time
+
+from . import engine
+from .parcel import pack
+
+TICK = 0.05  # seconds between two looks at what came, unless something wakes us
+SECOND_LINE = 1.0  # seconds after which ranks that didn't hear of another's failure are interrupted from here
+THIRD_LINE = 1.5  # ... and those that didn't hear that either get a signal
+LATE_RECORDS = 3.0  # seconds to wait for records that a result has overtaken
+
+
+class Flight:
+    """The second phase of a run.
+
+    Parameters
+    ----------
+    engines : Engines
+    run : Run
+    number : int
+        Of the run, on this cluster.
+    fresh : bool
+        Whether the run before ended uncleanly.
+
+    Attributes
+    ----------
+    clean : bool
+        Whether all ranks that have ended so far ended well.
+    """
+
+    def __init__(self, engines, run, number, fresh):
+        self.engines, self.run, self.number, self.clean = engines, run, number, True
+        self.answers = engines.ask(run, engine.execute, number, fresh)
+        self.read = [0] * engines.size  # batches of each rank
+        self.pending = set(range(engines.size))
+        self.told, self.signalled = False, False
+
+    def see_through(self):
+        """Until all ranks have ended, however long that takes."""
+        while self.pending:
+            self.run._wake.wait(TICK)
+            self.run._wake.clear()
+            self._serve()
+            for rank in sorted(self.pending):
+                self._read(rank)
+                if self.answers[rank].ready() or self.engines.silent():
+                    self._land(rank)
+            self._insist()
+            self.run._tick()
+
+    # ---- down: what the user asks for
+
+    def _serve(self):
+        for kind, command in self.run._take_requests():
+            if kind == "interrupt":
+                self.run._interrupting()
+                self._interrupt()
+            else:
+                packed = base64.b64encode(pack(command)).decode()
+                reply = self.engines.message(0, "command", self.number, command=packed)
+                reply.add_done_callback(functools.partial(self._on_heard, command))
+
+    def _on_heard(self, command, reply):
+        """A job that takes no commands, a plain function, can only be interrupted; one that hasn't begun is told again."""
+        with contextlib.suppress(Exception):
+            answer = reply.result()["content"]
+            if not answer["begun"]:
+                self.run._request("command", command)
+            elif not answer["heard"]:
+                self.run._request("interrupt", None)
+
+    def _interrupt(self):
+        self.told = True
+        for rank in self.pending:
+            self.engines.message(rank, "interrupt", self.number)
+
+    def _insist(self):
+        """Those who don't end although another failed, or although they were told to, are told again, louder."""
+        overdue = self.run._overdue() if self.pending else 0.0
+        if overdue > SECOND_LINE and not self.told:
+            self._interrupt()
+        if overdue > THIRD_LINE and not self.signalled:
+            self.signalled = True
+            for rank in self.pending:
+                self.engines.signal(rank)
+
+    # ---- up: what the ranks tell
+
+    def _read(self, rank):
+        """Hand on what has come of a rank's records, and forget it: the client keeps what isn't taken out."""
+        data = self.answers[rank].data
+        while str(self.read[rank]) in data:
+            batch = pickle.loads(data.pop(str(self.read[rank])))
+            self.read[rank] += 1
+            self._hand_on(rank, batch)
+
+    def _hand_on(self, rank, batch):
+        packed = [record for kind, record in batch if kind == "record"]
+        self.run._tell([_record(data) for data in packed], list(map(len, packed)))
+        text = "".join(text for kind, text in batch if kind == "text")
+        if text:
+            self.run._printed(rank, text)
+
+    def _land(self, rank):
+        """A rank has ended: take its last records, then its outcome."""
+        self.pending.discard(rank)
+        outcome, batches, rest = self.engines.outcome(rank, self.answers[rank])
+        until = time.monotonic() + LATE_RECORDS
+        while self.read[rank] < batches and time.monotonic() < until:
+            time.sleep(0.005)
+            self._read(rank)
+        if self.read[rank] < batches:
+            self.run._tell([Unreadable(f"{batches - self.read[rank]} batches of rank {rank}'s records were lost on their way")])
+        self._hand_on(rank, rest)
+        self.clean = self.clean and outcome.state == "done"
+        self.run._end(outcome)
+
+
+def _record(data):
+    """A record as it was told; what can't be made again here must not end the run."""
+    try:
+        return pickle.loads(data)
+    except Exception as error:
+        return Unreadable(f"{type(error).__name__}: {error}")
+
+
+class Unreadable(str):
+    """Stands for a record that could not be made again on the client: why not."""
