@@ -14,7 +14,7 @@ ROOMS = (
 )
 NAMES = {
     "Model": "model",
-    "load": "model",
+    "load": "model_file",
     "Cluster": "cluster",
     "Run": "cluster",
     "Stop": "records",

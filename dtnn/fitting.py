@@ -37,6 +37,12 @@ class Fitting:
         seed=0,
         resume=False,
     ):
+        if model.run is not None and not model.run.done:
+            raise RuntimeError(
+                "this model is being trained by a run that goes on; wait for it with model.run.result(), or end it with "
+                "model.run.stop()"
+            )
+        model.refresh()
         self.model, self.seed, self.resume = model, seed, None
         if resume:
             self.resume = _to_resume(model)
@@ -53,7 +59,8 @@ class Fitting:
 
     def job(self, ranks):
         """The job and its arguments for that many ranks."""
-        batch_size = global_batch(len(self.rows), ranks, self.batch_size, self.batch_size_per_rank)
+        used = global_batch(len(self.rows), ranks, self.batch_size, self.batch_size_per_rank)
+        batch_size = max(used, ranks)  # fewer samples than ranks are one batch, in which some ranks have nothing
         settings = dict(
             validation=self.validation,
             loss=self.loss,
@@ -64,7 +71,7 @@ class Fitting:
             strategy=self.strategy,
             seed=self.seed,
             resume=self.resume,
-            settings=self.describe(batch_size),
+            settings=self.describe(used),
         )
         return train_with_callbacks, (self.model, self.rows, self.callbacks, settings)
 
@@ -100,6 +107,7 @@ class Fitting:
         job, arguments = self.job(cluster.ranks)
         run = cluster.run(job, *arguments)
         run.then(lambda result: self._take(result, run.records))
+        self.model.run = run
         if own is not None:
             run.then(lambda result: own.stop())
         return run

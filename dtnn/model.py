@@ -1,18 +1,15 @@
 """The user's object: a network with its weights, and what one does with it."""
 
-import os
-
 import numpy as np
 
 from . import nn
 from .data import Samples, samples
-from .description import build, code, describe
+from .description import code
 from .fitting import Fitting
 from .named import chosen
-from .training import Checkpoint, evaluate, predict
-from .weights import read, write
-
-TRAINING = "training/"  # before the names of the optimizer's arrays in a file
+from .nn.parameters import named_parameters
+from .reuse import fresh
+from .training import evaluate, predict
 
 
 class Model:
@@ -21,7 +18,8 @@ class Model:
     Parameters
     ----------
     *layers : Layer
-        From `dtnn.nn`, or your own.
+        From `dtnn.nn`, or your own. Those of another model are copied with what they have learnt, so a trained
+        network's first layers can begin a new one.
     input_shape : tuple of int
         Shape of one sample as you hand it over: ``(height, width, channels)`` of an image, ``(features,)`` of a row.
     seed : int
@@ -58,15 +56,18 @@ class Model:
     """
 
     def __init__(self, *layers, input_shape=(28, 28, 1), seed=0, dtype="float32"):
-        self.layers, self.input_shape, self.seed, self.dtype = layers, _checked_shape(input_shape), seed, str(np.dtype(dtype))
+        self.input_shape, self.seed, self.dtype = _checked_shape(input_shape), seed, str(np.dtype(dtype))
         if self.dtype not in ("float32", "float64"):
             raise ValueError(f'dtype={dtype!r}: a model is "float32" or "float64"')
         if not layers:
             raise ValueError("a model needs a layer, for example Model(Flatten(), Linear(10), input_shape=(28, 28, 1))")
-        self.net = nn.Sequential(*layers)
+        self.layers, learnt = fresh(layers)
+        self.net = nn.Sequential(*self.layers)
         self.net.build(_inner(self.input_shape), np.random.default_rng(seed))
+        learnt()
         self.parameters = nn.Parameters(self.net, dtype=np.dtype(self.dtype))
         self.steps, self.training, self.history = 0, None, None
+        self.rehearsal = self.run = None  # what may be at work on it
 
     # ---- training
 
@@ -145,11 +146,24 @@ class Model:
         >>> dtnn.zoo.mlp().predict(dtnn.data.mnist5k().x_test[:3]).shape
         (3, 10)
         """
-        return predict(self, Samples(x).suit(self.input_shape), batch_size=batch_size)
+        return predict(self, Samples(x).suit(self.input_shape, tokens=self.takes_tokens), batch_size=batch_size)
 
     def suited(self, rows, loss):
         """Samples checked against this model's input and, for a loss that takes labels, its number of outputs."""
-        return rows.suit(self.input_shape, self.net.shapes[-1][0] if getattr(loss, "takes_labels", False) else None)
+        classes = self.net.shapes[-1][0] if getattr(loss, "takes_labels", False) else None
+        return rows.suit(self.input_shape, classes, self.takes_tokens)
+
+    @property
+    def takes_tokens(self):
+        """Whether it begins with an `Embedding`."""
+        return isinstance(self.layers[0], nn.Embedding)
+
+    def refresh(self):
+        """Take over which layers and parameters are frozen (``layer.trainable = False``); `fit` does it by itself."""
+        wanted = [(name, trainable) for name, _, trainable in named_parameters(self.net)]
+        if sorted(wanted) != sorted((segment.name, segment.trainable) for segment in self.parameters.segments):
+            self.parameters = nn.Parameters(self.net, dtype=np.dtype(self.dtype))
+            self.training = None  # the optimizer's vectors were of another length
 
     # ---- looking at it
 
@@ -187,18 +201,9 @@ class Model:
 
         The file appears whole or not at all; an older one of that name is replaced.
         """
-        about = {
-            "layers": [describe(layer) for layer in self.layers],
-            "input_shape": list(self.input_shape),
-            "seed": self.seed,
-            "dtype": self.dtype,
-            "steps": self.steps,
-        }
-        arrays = self.state_dict()
-        if self.training is not None:
-            about["training"], state = self.training.parts()
-            arrays |= {TRAINING + name: array for name, array in state.items()}
-        write(path, about, arrays)
+        from .model_file import save  # here, for it makes models
+
+        save(self, path)
 
     def __getstate__(self):
         return {
@@ -211,27 +216,6 @@ class Model:
         self.__init__(*kept["layers"], input_shape=kept["input_shape"], seed=kept["seed"], dtype=kept["dtype"])
         self.steps = kept["steps"]
         self.load_state_dict(kept["state"])
-
-
-def load(path, layers=()):
-    """The model that `Model.save` wrote.
-
-    Parameters
-    ----------
-    path : path
-        The file; nothing in it is executed.
-    layers : sequence of classes
-        The layers of your own that the model uses.
-    """
-    about, state = read(os.fspath(path))
-    built = [build(layer, layers) for layer in about["layers"]]
-    model = Model(*built, input_shape=tuple(about["input_shape"]), seed=about["seed"], dtype=about["dtype"])
-    if "training" in about:
-        names = [name for name in state if name.startswith(TRAINING)]
-        model.training = Checkpoint.of(about["training"], {name.removeprefix(TRAINING): state.pop(name) for name in names})
-    model.steps = about["steps"]
-    model.load_state_dict(state)
-    return model
 
 
 def _checked_shape(shape):
@@ -248,5 +232,5 @@ def _checked_shape(shape):
 
 
 def _inner(shape):
-    """Shape of a sample inside: channels first."""
-    return (shape[2], shape[0], shape[1]) if len(shape) == 3 else shape
+    """Shape of a sample inside: (C, H, W), (D, T) or (D,)."""
+    return (*shape[-1:], *shape[:-1])

@@ -322,3 +322,124 @@ def test_early_stopping_and_a_value_to_reach():
         network().fit(x, y, callbacks=[dtnn.EarlyStopping()], show=False)
     reached = network().fit(x, y, epochs=200, optimizer="adam", callbacks=[dtnn.StopAt("accuracy", 0.5)], show=False)
     assert reached.history["accuracy"][-1] >= 0.5 > max([0.0, *reached.history["accuracy"][:-1]])
+
+
+# ---- more than classes of images
+
+
+@pytest.mark.parametrize("outputs", [1, 3, 16])
+def test_regression(outputs):
+    """Targets stay with their samples, also where a share has as many samples as the model has outputs."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((64, 5)).astype(np.float32)
+    y = x @ rng.standard_normal((5, outputs)).astype(np.float32)
+    model = Model(Linear(outputs), input_shape=(5,))
+    settings = dict(loss="mse", metrics=("mae",), epochs=60, batch_size=16, optimizer=dtnn.optim.Adam(0.05), show=False)
+    history = model.fit(x, y, **settings).history
+    assert history["loss"][-1] < 1e-3 < history["loss"][0]
+    assert model.evaluate(x, y, loss="mse", metrics=("mae",))["mae"] < 0.05
+    np.testing.assert_allclose(model.predict(x), y, atol=0.2)
+
+
+def test_tokens():
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 7, (64, 5)).astype(np.int32)
+    model = Model(dtnn.nn.Embedding(7, 8), Flatten(), Linear(7), input_shape=(5,))
+    history = model.fit(x, x[:, 2], epochs=40, batch_size=16, optimizer=dtnn.optim.Adam(0.02), show=False).history
+    assert history["accuracy"][-1] > 0.9
+    assert model.predict(x).shape == (64, 7)
+
+
+def test_maps_come_back_as_they_were_handed_over():
+    x = np.arange(2 * 5 * 6, dtype=np.float32).reshape(2, 5, 6, 1)
+    np.testing.assert_array_equal(Model(ReLU(), input_shape=(5, 6, 1)).predict(x), x)
+    rows = np.arange(2 * 4 * 3, dtype=np.float32).reshape(2, 4, 3)
+    np.testing.assert_array_equal(Model(ReLU(), input_shape=(4, 3)).predict(rows), rows)
+
+
+def test_fewer_samples_than_ranks_are_one_batch():
+    x, y = data(3)
+    alone = network()
+    alone.fit(x, y, show=False)
+    with dtnn.Cluster(4, launcher="threads") as cluster:
+        model = network()
+        model.fit(x, y, cluster=cluster, show=False)
+    np.testing.assert_allclose(model.parameters.value, alone.parameters.value, rtol=1e-5, atol=1e-7)
+
+
+# ---- layers that are shared, frozen, used twice
+
+
+def test_a_trained_models_layers_begin_a_new_one():
+    x, y = data()
+    first = network()
+    first.fit(x, y, epochs=2, show=False)
+    before = first.predict(x)
+    second = Model(*first.layers[:-1], Linear(4), input_shape=(8, 6, 1))
+    np.testing.assert_array_equal(second.layers[0].weight.value, first.layers[0].weight.value)
+    second.fit(x, y, epochs=2, show=False)
+    np.testing.assert_array_equal(first.predict(x), before)
+    assert first.layers[0].weight.value.base is first.parameters.value.base
+
+
+@pytest.mark.parametrize("where", ["here", "threads"])
+def test_a_frozen_layer_stays_as_it_is(where, tmp_path):
+    x, y = data()
+    model = network()
+    model.layers[0].trainable = False
+    frozen, free = model.layers[0].weight.value.copy(), model.layers[4].weight.value.copy()
+    with dtnn.Cluster(2, launcher="threads") as cluster:
+        model.fit(x, y, epochs=2, cluster=None if where == "here" else cluster, show=False)
+    np.testing.assert_array_equal(model.layers[0].weight.value, frozen)
+    assert (model.layers[4].weight.value != free).all()
+    model.save(tmp_path / "frozen.npz")
+    again = dtnn.load(tmp_path / "frozen.npz")
+    assert [segment.trainable for segment in again.parameters.segments] == [True, True, False, False]
+    model.layers[0].trainable = True
+    model.fit(x, y, epochs=1, show=False)
+    assert (model.layers[0].weight.value != frozen).any()
+
+
+def test_a_layer_used_twice_is_saved_and_loaded(tmp_path):
+    same = Linear(6)
+    model = Model(Linear(6), same, ReLU(), same, Linear(2), input_shape=(3,))
+    model.save(tmp_path / "tied.npz")
+    again = dtnn.load(tmp_path / "tied.npz")
+    assert again.layers[1] is again.layers[3]
+    x = np.ones((2, 3), np.float32)
+    np.testing.assert_array_equal(again.predict(x), model.predict(x))
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(x), model.predict(x))
+
+
+def test_a_model_that_is_being_trained_is_not_trained_twice_at_once():
+    x, y = data()
+    model = network()
+    run = model.start(x, y, epochs=10**6)
+    next(record for record in run if isinstance(record, Step))
+    for again in (model.fit, model.start):
+        with pytest.raises(RuntimeError, match=r"being trained by a run.*model\.run\.stop\(\)"):
+            again(x, y)
+    run.stop()
+    run.result(20)
+    assert model.fit(x, y, show=False).reason == "done"
+
+
+@pytest.mark.parametrize("callback", [lambda record: True, lambda record: {"lr": 0.1}])
+def test_a_callback_that_returns_something_else_is_told(callback):
+    with pytest.raises(TypeError, match=r"returned (True|\{'lr': 0.1\}); return dtnn\.Stop"):
+        network().fit(*data(), callbacks=[callback], show=False)
+
+
+def test_print_is_a_callback_of_the_record_alone(capsys):
+    network().fit(*data(), callbacks=[print], show=False)
+    assert "parameters" not in capsys.readouterr().out.replace("'parameters'", "")
+
+
+def test_what_can_not_be_resumed_in_other_ways():
+    x, y = data()
+    model = network()
+    model.fit(x, y, optimizer="adam", batch_size=8, show=False)
+    with pytest.raises(ValueError, match=r"batch_size=8 and can't go on with 12"):
+        model.fit(x, y, epochs=2, optimizer="adam", batch_size=12, resume=True, show=False)
+    with pytest.raises(ValueError, match=r"made with Adam.*LAMB.*can't go on"):
+        model.fit(x, y, epochs=2, optimizer="lamb", batch_size=8, resume=True, show=False)

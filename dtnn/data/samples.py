@@ -101,7 +101,7 @@ class Samples:
         return self.replaced(y=labels(self.y, classes, f"y{self.part}"))
 
     def gather(self, indices, out=None, dtype=np.float32, key=None):
-        """One mini-batch, batch last: inputs (C, H, W, n), (D, n) or (T, n), and targets (n,) or (K, n).
+        """One mini-batch, batch last: inputs (C, H, W, n), (D, n) or (T, n), and targets (n,) or (n, K).
 
         Inputs are turned, scaled and converted in one pass over memory, into `out` where given (a buffer of `Pass.empty`).
         With a `key`, such as (seed, step), they are augmented.
@@ -124,11 +124,11 @@ class Samples:
         return out
 
     def gather_targets(self, indices, dtype=np.float32):
-        """The targets of a mini-batch: labels (n,) int64, or numbers (K, n) of the dtype."""
+        """The targets of a mini-batch, batch first, as losses take them: labels (n,) int64, or numbers (n, K) of the dtype."""
         if self.y is None or self.y.ndim == 1:
             return None if self.y is None else self.y[indices]
         rows = self.y[indices]
-        return _turned(rows if rows.dtype.kind == "i" else rows.astype(dtype, copy=False))
+        return rows if rows.dtype.kind == "i" else rows.astype(dtype, copy=False)
 
     def replaced(self, **changes):
         """The same but for `changes`, which are known to be right: not checked again, which would read all arrays."""

@@ -51,10 +51,15 @@ def evaluate(comm, model, samples, *, loss=cross_entropy, metrics=(accuracy,), b
 
 
 def predict(model, samples, *, batch_size=256):
-    """The model's outputs for all samples, batch first: ``(N, K)`` for K outputs."""
+    """The model's outputs for all samples, batch first: ``(N, K)`` for K outputs, ``(N, H, W, C)`` for maps."""
     parts = []
     for start in range(0, len(samples), batch_size):
         indices = np.arange(start, min(start + batch_size, len(samples)))
         x = samples.gather_inputs(indices, dtype=model.parameters.value.dtype)
-        parts.append(np.ascontiguousarray(np.moveaxis(model.net(x), -1, 0)))
+        parts.append(batch_first(model.net(x)))
     return np.concatenate(parts)
+
+
+def batch_first(outputs):
+    """As the user has it: (C, H, W, N) becomes (N, H, W, C), (D, T, N) becomes (N, T, D), (K, N) becomes (N, K)."""
+    return np.ascontiguousarray(np.moveaxis(outputs, (-1, 0), (0, -1)))

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 from ..records import Epoch, Stop
 
+LESS_IS_BETTER = ("loss", "error", "entropy", "mse", "mae", "hinge", "huber")  # in a metric's name
+
 
 @dataclass
 class EarlyStopping:
@@ -14,7 +16,7 @@ class EarlyStopping:
     Parameters
     ----------
     monitor : str
-        Name of the metric; of accuracies more is better, of everything else less.
+        Name of the metric; of losses and errors less is better, of everything else more.
     patience : int
         Epochs without an improvement that are borne.
     min_delta : float
@@ -45,7 +47,7 @@ class EarlyStopping:
         if record.epoch == 1:
             self.best, self.waited = math.inf, 0
         value = sign(self.monitor) * monitored(record, self.monitor)
-        if value < self.best - self.min_delta:
+        if value < self.best - self.min_delta:  # never true of NaN
             self.best, self.waited = value, 0
             return None
         self.waited += 1
@@ -88,6 +90,20 @@ class Save:
         Epochs between two saves.
     best : str, optional
         A metric: save only when it is better than at the last save.
+
+    Raises
+    ------
+    FileNotFoundError
+        There is no such folder.
+
+    Examples
+    --------
+    >>> import dtnn, tempfile, os
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save = Save(os.path.join(folder, "digits.npz"))
+    ...     _ = dtnn.zoo.mlp().fit(dtnn.data.mnist5k(), batch_size=1000, callbacks=[save], show=False)
+    ...     dtnn.load(save.path).steps
+    4
     """
 
     path: str
@@ -106,7 +122,7 @@ class Save:
             return
         if self.best is not None:
             value = sign(self.best) * monitored(record, self.best)
-            if value >= self.value:
+            if not value < self.value:  # NaN is not better
                 return
             self.value = value
         model.save(self.path)
@@ -120,5 +136,9 @@ def monitored(record, name):
 
 
 def sign(name):
-    """1 where less is better, -1 where more is."""
-    return -1 if any(word in name for word in ("accuracy", "top", "precision", "recall", "r2")) else 1
+    """1 where less is better, as of losses and errors, -1 where more is.
+
+    >>> sign("val_loss"), sign("val_f1")
+    (1, -1)
+    """
+    return 1 if any(word in name.lower() for word in LESS_IS_BETTER) else -1

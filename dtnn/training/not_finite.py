@@ -9,14 +9,14 @@ from ..nn.parameters import named_layers
 
 
 class NotFinite(ArithmeticError):
-    """The loss became NaN or infinite; the weights are those of the step before.
+    """The loss or a gradient became NaN or infinite; the weights are those of the step before.
 
     Parameters
     ----------
     step : int
-        The step whose loss is not finite.
+        The step whose loss or gradient is not finite.
     layer : str
-        The first layer whose output is not finite, or "the loss" where all outputs are.
+        The first place that is not finite: a layer's output, the loss, or a parameter's gradient.
     """
 
     def __init__(self, step, layer):
@@ -25,7 +25,7 @@ class NotFinite(ArithmeticError):
 
     def __str__(self):
         return (
-            f"the loss of step {self.step} is not finite, and the first place that is not is {self.layer}. "
+            f"step {self.step} left the finite numbers, first in {self.layer}. "
             "The weights are those before this step. A smaller learning rate is the usual remedy; "
             "also look for NaN in the inputs and for a logarithm or division of your own."
         )
@@ -54,3 +54,18 @@ def first_not_finite(comm, net, x, step):
                 break
     comm.Allreduce(place, "min")
     return f"the output of {names[id(net.layers[int(place[0])])]}" if math.isfinite(place[0]) else "the loss"
+
+
+def check_gradient(step, parameters):
+    """Raise `NotFinite` if a reduced gradient is not finite; the same on all ranks, for they have the same bits.
+
+    The square of the norm is one pass at the speed of memory; it may overflow where no gradient does, so then each is looked at.
+    """
+    trained = parameters.grad[: parameters.trainable]
+    with np.errstate(over="ignore", invalid="ignore"):
+        square = np.dot(trained, trained)
+    if math.isfinite(square):
+        return
+    for segment in parameters.segments:
+        if segment.trainable and not np.isfinite(parameters.grad[segment.start : segment.start + segment.size]).all():
+            raise NotFinite(step, f"the gradient of {segment.name}")

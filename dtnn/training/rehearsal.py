@@ -37,13 +37,16 @@ def rehearse(replica, validation):
     if validation is not None:
         few = {"loss": replica.loss, "metrics": replica.metrics}
         parts.append(("the evaluation", partial(evaluate, Serial(), replica.model, validation[:1], **few)))
-    for name, part in parts:
-        yield Note(comm.rank, time.time(), f"preparing {name}")
-        for told in preparing(part):
-            yield Note(comm.rank, time.time(), f"preparing {name}: {told}")
+    try:
+        for name, part in parts:
+            yield Note(comm.rank, time.time(), f"preparing {name}")
+            replica.model.rehearsal = threading.Event()
+            for told in preparing(part, replica.model.rehearsal):
+                yield Note(comm.rank, time.time(), f"preparing {name}: {told}")
+    finally:
         parameters.grad[:] = 0
-    for name, buffer in parameters.buffers.items():
-        buffer[...] = kept[name]
+        for name, buffer in parameters.buffers.items():
+            buffer[...] = kept[name]
     yield Note(comm.rank, time.time(), "waiting for all ranks to be prepared")
     comm.Barrier()
 
@@ -62,18 +65,23 @@ def _step(replica, count):
 
 def _update(replica):
     """A rate of 0 and gradients of 0 leave all weights as they are."""
+    replica.parameters.grad[:] = 0
+    if not dataclasses.is_dataclass(replica.optimizer):  # one of the user's own, in plain Python
+        return
     still = dataclasses.replace(replica.optimizer, lr=0.0)
     still.update(replica.parameters, replica.optimizer.state(replica.parameters), Progress(step=1, epoch=0.0))
 
 
-def preparing(work):
+def preparing(work, over=None):
     """Do `work()` in a thread of its own, and tell which kernels it compiles.
 
-    An interrupt ends the wait at once, though not the thread.
+    An interrupt ends the wait at once, though not the thread: who needs what it works on waits for `over`.
 
     Parameters
     ----------
     work : function
+    over : threading.Event, optional
+        Set when the work has ended.
 
     Yields
     ------
@@ -91,6 +99,7 @@ def preparing(work):
     []
     """
     started, raised = deque(), []
+    over = threading.Event() if over is None else over
 
     def attended():
         try:
@@ -98,11 +107,12 @@ def preparing(work):
                 work()
         except BaseException as error:
             raised.append(error)
+        finally:
+            over.set()
 
-    thread = threading.Thread(target=attended, name="preparing", daemon=True)
-    thread.start()
-    while thread.is_alive():
-        thread.join(PERIOD)
+    threading.Thread(target=attended, name="dtnn rehearsal", daemon=True).start()
+    while not over.is_set() or started:
+        over.wait(PERIOD)
         while started:
             number, name = started.popleft()
             yield f"compiling kernel {number} ({name}), the first time on this machine"

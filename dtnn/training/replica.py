@@ -15,7 +15,7 @@ from ..records import Epoch, Step, Stop
 from .checkpoint import Checkpoint
 from .evaluate import evaluate
 from .ledger import Arrivals, Stopwatch
-from .not_finite import NotFinite, first_not_finite
+from .not_finite import NotFinite, check_gradient, first_not_finite
 
 LOSS, STOP, ARRIVALS = 0, 1, 2  # places in the tail that rides behind the gradient; one arrival a rank
 MOST_ARRIVALS = 48  # ranks; more don't share one host's clock anyway
@@ -29,19 +29,21 @@ class Replica:
         self.comm, self.model, self.data, self.loss, self.metrics = comm, model, data, loss, metrics
         self.optimizer, self.batch_size, self.strategy, self.seed = optimizer, batch_size, strategy, seed
         self.parameters = model.parameters
+        if model.rehearsal:  # that of a training which was interrupted may still be at work on this model
+            model.rehearsal.wait()
         self.parameters.grad[:] = 0  # an interrupted step may have left something
         self.state = optimizer.state(self.parameters)
         self.tail = self.parameters.tail(ARRIVALS + (comm.size if comm.size <= MOST_ARRIVALS else 0))
         self.arrivals = Arrivals(comm, self.tail[ARRIVALS:])
         self.scratch, self.inputs, self.watch = Pass(seed), {}, Stopwatch(comm.rank)
-        self.step, self.past, self.asked = 0, [], None
+        self.step, self.past = 0, []
         self.steps_per_epoch = math.ceil(len(data) / batch_size)
         # normalisation over all ranks reduces inside a step, so a rank without samples must go along
         self.always = any(getattr(layer, "sync", False) for _, layer, _ in named_layers(model.net))
 
     def resume(self, checkpoint):
         """Go on after a checkpoint; returns the number of epochs done."""
-        checkpoint.restore(self.optimizer, self.state)
+        checkpoint.restore(self.optimizer, self.state, self.batch_size)
         self.step, self.past = checkpoint.step, list(checkpoint.past)
         return checkpoint.epoch
 
@@ -57,25 +59,27 @@ class Replica:
             self.step += 1
             progress = self._progress(epochs)
             mean, stopping = self.make_step(indices, progress, asked)
+            lr, seconds = self.optimizer.rate(progress), time.perf_counter() - begin
             loss_sum += mean * len(indices)
             if self.watch.due or stopping:
-                asked = (yield self.watch.record(self.step)) or asked
-            lr, seconds = self.optimizer.rate(progress), time.perf_counter() - begin
-            asked = (yield Step(self.step, epoch, mean, len(indices), lr, seconds, time.time())) or asked
+                asked = stop((yield self.watch.record(self.step))) or asked
+            asked = stop((yield Step(self.step, epoch, mean, len(indices), lr, seconds, time.time()))) or asked
             if stopping:
+                self._average_buffers()
                 return asked or ELSEWHERE
             self.watch.mark = time.perf_counter()
         if self.watch.steps:
-            asked = (yield self.watch.record(self.step)) or asked
+            asked = stop((yield self.watch.record(self.step))) or asked
         values = {"loss": loss_sum / len(self.data), **self._reduced_metrics()}
         seconds = time.perf_counter() - started
         self.end_epoch(epoch, values, validation)
-        asked = (yield Epoch(epoch, self.step, len(self.data), seconds, lr, values, time.time())) or asked
+        asked = stop((yield Epoch(epoch, self.step, len(self.data), seconds, lr, values, time.time()))) or asked
         return self._agreed(asked)
 
     def begin_epoch(self):
         """Nothing counted yet."""
-        self.sums, self.samples = [0.0] * len(self.metrics), 0
+        nothing, none = np.zeros((*self.model.net.shapes[-1], 0)), self.data.gather_targets(np.arange(0))
+        self.sums, self.samples = [metric.sums(nothing, none) for metric in self.metrics], 0
         self.watch.begin()
 
     def end_epoch(self, epoch, values, validation):
@@ -86,7 +90,8 @@ class Replica:
             values |= {f"val_{name}": value for name, value in found.items()}
         in_sync(self.comm, self.parameters)
         self.past.append(values)
-        self.model.training = Checkpoint(epoch, self.step, self.seed, tuple(self.past), repr(self.optimizer), self.state)
+        told = tuple(self.past), self.batch_size, repr(self.optimizer)
+        self.model.training = Checkpoint(epoch, self.step, self.seed, *told, self.state)
 
     # ---- a step
 
@@ -105,6 +110,7 @@ class Replica:
         if not math.isfinite(loss_sum):
             x = self._input(count) if count else None
             raise NotFinite(self.step, first_not_finite(self.comm, self.model.net, x, self.scratch))
+        check_gradient(self.step, self.parameters)
         self.optimizer.update(self.parameters, self.state, progress)
         watch.lap("update")
         watch.step(count, handed)
@@ -159,3 +165,10 @@ class Replica:
         """The `Stop` that any rank was given between two steps, on all ranks."""
         vote = self.comm.Allreduce(float(asked is not None), "max")
         return asked or (ELSEWHERE if vote else None)
+
+
+def stop(answer):
+    """An answer to a record, checked: a `Stop`, or None."""
+    if answer is not None and not isinstance(answer, Stop):
+        raise TypeError(f"a training was answered {answer!r}; the answer to a record is dtnn.Stop(...) or None")
+    return answer

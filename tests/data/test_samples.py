@@ -162,11 +162,11 @@ def test_targets_must_be_finite_numbers():
         Samples(ROWS[:2], ["cat", "dog"])
 
 
-def test_numbers_to_predict_are_batch_last():
+def test_numbers_to_predict_stay_batch_first():
     y = np.arange(12.0).reshape(6, 2)
     _, got = Samples(ROWS, y).gather(np.array([5, 0, 1]))
     assert got.dtype == np.float32
-    assert np.array_equal(got, y[[5, 0, 1]].T)
+    assert np.array_equal(got, y[[5, 0, 1]])
     assert Samples(ROWS, y).gather(np.array([5]), np.empty((7, 1)), np.float64)[1].dtype == np.float64
     assert Samples(ROWS, y[:, 0]).gather(np.array([2]))[1].tolist() == [[4.0]]
 

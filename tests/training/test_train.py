@@ -1,6 +1,7 @@
 """What one run of `train` tells and does."""
 
 import math
+import time
 
 import numpy as np
 import pytest
@@ -8,9 +9,9 @@ import pytest
 from dtnn import Model, optim
 from dtnn.comm import Serial, run_threads
 from dtnn.data import Samples
-from dtnn.nn import Flatten, Layer, Linear, ReLU
-from dtnn.records import Epoch, Finish, Note, Place, Start, Step, Stop
-from dtnn.training import NotFinite, evaluate, train
+from dtnn.nn import BatchNorm1d, Flatten, Layer, Linear, ReLU
+from dtnn.records import Epoch, Finish, Ledger, Note, Place, Start, Step, Stop
+from dtnn.training import EarlyStopping, NotFinite, evaluate, train
 
 
 def rows(count=20):
@@ -151,3 +152,94 @@ def test_a_loss_that_is_not_finite_ends_all_ranks_at_the_same_step_and_names_the
         assert "step 3" in text
         assert "spoiled_1" in text
         assert "learning rate" in text
+
+
+class BadGradient(Layer):
+    """A layer whose backward is wrong from step 2 on, though its output is not."""
+
+    def forward(self, x, step=None):
+        return x, lambda dy: dy * np.float32(math.nan if step.number == 2 else 1)
+
+
+def test_a_gradient_that_is_not_finite_is_seen_before_the_update():
+    def job(comm):
+        model = Model(Linear(4), BadGradient(), Linear(3), input_shape=(4,))
+        with pytest.raises(NotFinite, match=r"step 2 .*the gradient of linear_1\.(weight|bias)"):
+            list(train(comm, model, rows(), epochs=5, batch_size=5))
+        return np.isfinite(model.parameters.value).all()
+
+    assert all(run_threads(job, 2))
+
+
+def test_large_gradients_are_finite_still():
+    """The square of their norm is not."""
+
+    class Large(Layer):
+        def forward(self, x, step=None):
+            return x, lambda dy: dy * np.float32(1e25)
+
+    model = Model(Linear(4), Large(), Linear(3), input_shape=(4,))
+    steps = [r for r in train(Serial(), model, rows(), batch_size=20, optimizer=optim.SGD(1e-30)) if isinstance(r, Step)]
+    assert len(steps) == 1
+
+
+def test_a_listener_that_takes_its_time_is_not_counted():
+    slow = []
+    for record in train(Serial(), network(), rows(), batch_size=20, epochs=3):
+        time.sleep(0.05 if isinstance(record, Ledger) else 0)
+        slow += [record.seconds] if isinstance(record, Step) else []
+    assert len(slow) == 3
+    assert min(slow) < 0.05
+
+
+def test_running_statistics_of_a_run_that_is_stopped_are_those_of_all_ranks():
+    def job(comm):
+        model = Model(Linear(4), BatchNorm1d(), Linear(3), input_shape=(4,))
+        running, command = train(comm, model, rows(), epochs=5, batch_size=5), None
+        try:
+            while True:
+                record = running.send(command)
+                command = Stop() if isinstance(record, Step) and record.step == 2 else None
+        except StopIteration:
+            return {name: buffer.copy() for name, buffer in model.parameters.buffers.items()}
+
+    first, second = run_threads(job, 2)
+    assert first
+    for name in first:
+        np.testing.assert_array_equal(first[name], second[name])
+
+
+def test_a_preparation_that_is_left_leaves_no_traces():
+    model = Model(Linear(4), BatchNorm1d(), Linear(3), input_shape=(4,))
+    before = {name: array.copy() for name, array in model.state_dict().items()}
+    running = train(Serial(), model, rows())
+    for record in running:
+        if isinstance(record, Note) and "update" in record.text:
+            break
+    running.close()
+    for name, array in model.state_dict().items():
+        np.testing.assert_array_equal(array, before[name])
+
+
+def test_an_optimizer_of_ones_own_needs_three_methods():
+    class Plain:
+        def state(self, parameters):
+            return {}
+
+        def rate(self, progress):
+            return 0.1
+
+        def update(self, parameters, state, progress):
+            parameters.value[: parameters.trainable] -= 0.1 * parameters.grad[: parameters.trainable]
+            parameters.grad[:] = 0
+
+    own, ours = network(dtype="float64"), network(dtype="float64")
+    list(train(Serial(), own, rows(), optimizer=Plain(), epochs=2))
+    list(train(Serial(), ours, rows(), optimizer=optim.SGD(0.1), epochs=2))
+    np.testing.assert_allclose(own.parameters.value, ours.parameters.value, rtol=1e-12)
+
+
+def test_what_is_better():
+    f1 = [Epoch(n, n, 1, 1.0, 0.1, {"val_f1": value}, 0.0) for n, value in enumerate([0.5, 0.6, 0.55, math.nan], 1)]
+    stop = EarlyStopping("val_f1", patience=2)
+    assert [stop(record) is None for record in f1] == [True, True, True, False]

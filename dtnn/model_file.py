@@ -1,0 +1,92 @@
+"""Models as files: what they are made of as plain values, what they have learnt as arrays."""
+
+import os
+
+from .description import build, describe
+from .model import Model
+from .nn.parameters import named_parameters
+from .training import Checkpoint
+from .weights import read, write
+
+TRAINING = "training/"  # before the names of the optimizer's arrays in a file
+
+
+def save(model, path):
+    """Write a model as one ``.npz`` file without pickle; see `Model.save`."""
+    about = {
+        "layers": _described(model.layers),
+        "input_shape": list(model.input_shape),
+        "seed": model.seed,
+        "dtype": model.dtype,
+        "steps": model.steps,
+        "frozen": [name for name, _, trainable in named_parameters(model.net) if not trainable],
+    }
+    arrays = model.state_dict()
+    if model.training is not None:
+        about["training"], state = model.training.parts()
+        arrays |= {TRAINING + name: array for name, array in state.items()}
+    write(path, about, arrays)
+
+
+def load(path, layers=()):
+    """The model that `Model.save` wrote.
+
+    Parameters
+    ----------
+    path : path
+        The file; nothing in it is executed.
+    layers : sequence of classes
+        The layers of your own that the model uses.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    FileNotFoundError
+        There is no such file.
+    ValueError
+        It is no model of dtnn, is damaged, or uses a layer that is none of dtnn's and not in `layers`.
+
+    Examples
+    --------
+    >>> import dtnn, os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     dtnn.zoo.mlp().save(os.path.join(folder, "mlp.npz"))
+    ...     dtnn.load(os.path.join(folder, "mlp.npz")).input_shape
+    (28, 28, 1)
+    """
+    about, state = read(os.fspath(path))
+    try:
+        model = _made(about, layers)
+        if "training" in about:
+            names = [name for name in state if name.startswith(TRAINING)]
+            model.training = Checkpoint.of(about["training"], {name.removeprefix(TRAINING): state.pop(name) for name in names})
+        model.steps = about["steps"]
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"{path} is not a model saved by dtnn, or is damaged: {error!r}") from error
+    model.load_state_dict(state)
+    return model
+
+
+def _described(layers):
+    """A description for each layer; one that stands there again is told by the place where it stood first."""
+    places, described = {}, []
+    for place, layer in enumerate(layers):
+        described.append({"again": places[id(layer)]} if id(layer) in places else describe(layer))
+        places.setdefault(id(layer), place)
+    return described
+
+
+def _made(about, own):
+    made = []
+    for description in about["layers"]:
+        again = description.get("again")
+        made.append(build(description, own) if again is None else made[again])
+    model = Model(*made, input_shape=tuple(about["input_shape"]), seed=about["seed"], dtype=about["dtype"])
+    frozen = set(about["frozen"])
+    for name, parameter, _ in named_parameters(model.net):
+        parameter.trainable = name not in frozen
+    model.refresh()
+    return model
