@@ -12,39 +12,37 @@ from .strip import strip
 class Dataset:
     """Samples to train on and, if there are any, samples to test on; checked when made.
 
-        Parameters
-        ----------
-        x_train, y_train : arrays
-            Inputs, batch first ((N, H, W, C), (N, D), tokens (N, T)), and labels (N,) or numbers (N, K).
-        x_test, y_test : arrays, optional
-            The same for testing; both or neither.
-        name : str
-            For titles and messages.
-        classes : int or sequence of str, optional
-            The number of classes, or their names; labels are then checked against it.
-        scale : float, optional
-            Inputs are multiplied by it while a mini-batch is gathered; 1/255 for uint8, else 1, when not given.
-        augment : sequence of functions
-            Applied to mini-batches of the training samples, never in an evaluation: Flip(), Shift(4) ... of `dtnn.data.augment`.
-        source : tuple (function, arguments), optional
-            How to make the same data set elsewhere.  Pickled, it is then this call instead of the arrays.
+    Parameters
+    ----------
+    x_train, y_train : arrays
+        Inputs, batch first ((N, H, W, C), (N, D), tokens (N, T)), and labels (N,) or numbers (N, K).
+    x_test, y_test : arrays, optional
+        The same for testing; both or neither.
+    name : str
+        For titles and messages.
+    classes : int or sequence of str, optional
+        The number of classes, or their names; labels are then checked against it.
+    scale : float, optional
+        Inputs are multiplied by it while a mini-batch is gathered; 1/255 for uint8, else 1, when not given.
+    augment : sequence of functions
+        Applied to mini-batches of the training samples, never in an evaluation: Flip(), Shift(4) ... of `dtnn.data.augment`.
+    source : tuple (function, arguments), optional
+        How to make the same data set elsewhere.  Pickled, it is then this call instead of the arrays.
 
-        Raises
-        ------
-        ValueError, TypeError
-            The message names the array, the value and its index, and says what to do.
+    Raises
+    ------
+    ValueError, TypeError
+        The message names the array, the value and its index, and says what to do.
 
-        Examples
-        --------
-        >>> import base64
-
-    import numpy as np
-        >>> data = Dataset(np.zeros((6, 8, 8, 1), np.uint8), [0, 1, 2, 0, 1, 2], name="blank", classes=3)
-        >>> data
-        Dataset blank: 3 classes, samples (8, 8, 1) uint8 x 1/255
-          train  6 samples, 2 a class
-        >>> len(data), data.input_shape, data.classes
-        (6, (8, 8, 1), ('0', '1', '2'))
+    Examples
+    --------
+    >>> import numpy as np
+    >>> data = Dataset(np.zeros((6, 8, 8, 1), np.uint8), [0, 1, 2, 0, 1, 2], name="blank", classes=3)
+    >>> data
+    Dataset blank: 3 classes, samples (8, 8, 1) uint8 x 1/255
+      train  6 samples, 2 a class
+    >>> len(data), data.input_shape, data.classes
+    (6, (8, 8, 1), ('0', '1', '2'))
     """
 
     def __init__(
