@@ -5,48 +5,13 @@ import contextlib
 import inspect
 import os
 import traceback
-from dataclasses import dataclass
 
 from ..comm.communicator import RankFailed
+from .outcome import Outcome
 from .parcel import unpack
 
 COMM_FOLDER = os.path.dirname(inspect.getfile(RankFailed)) + os.sep
 CLUSTER_FOLDER = os.path.dirname(os.path.abspath(__file__)) + os.sep
-
-
-@dataclass(frozen=True)
-class Stop:
-    """The command that ends a generator job cleanly: all ranks after the same step; `text` says why."""
-
-    text: str = "stopped"
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How a job ended on one rank.
-
-    Parameters
-    ----------
-    rank : int
-    state : str
-        "done"; "failed" (it raised); "interrupted"; "abandoned" (a rank it waited for failed or was interrupted);
-        "dead" (its process went away).
-    value : object
-        What the job returned.
-    error : BaseException or None
-        What it raised.
-    trace : str
-        The traceback of `error`, or what is known of the end.
-    waited : str
-        What an abandoned rank was waiting for, and where.
-    """
-
-    rank: int
-    state: str
-    value: object = None
-    error: BaseException | None = None
-    trace: str = ""
-    waited: str = ""
 
 
 class Commands:
@@ -60,6 +25,7 @@ class Commands:
     Examples
     --------
     >>> commands = Commands()
+    >>> from dtnn import Stop
     >>> commands.put(Stop())
     >>> commands.take(), commands.take()
     (Stop(text='stopped'), None)

@@ -9,9 +9,9 @@ import time
 from collections import deque
 from dataclasses import dataclass
 
-from ..records import Finish, Note, Recorder
+from ..records import Finish, Note, Recorder, Stop
 from . import failure, run_file
-from .rank import Outcome, Stop
+from .rank import Outcome
 
 GRACE = 2.5  # seconds that ranks have to end after one failed or all were interrupted, before the run ends without them
 PATIENCE = 3.0  # seconds after which a job that was asked to stop is said to take its time
