@@ -47,7 +47,8 @@ def kernel(function=None, *, exact=False):
     """
     if function is None:
         return partial(kernel, exact=exact)
-    dispatcher = numba.njit(nogil=True, error_model="numpy", fastmath=False if exact else set(FLAGS))(function)
+    options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}  # nobody calls a kernel by its address
+    dispatcher = numba.njit(fastmath=False if exact else set(FLAGS), **options)(function)
     if hasattr(dispatcher, "_cache"):  # not with NUMBA_DISABLE_JIT
         dispatcher._cache = Disk(function)
     return dispatcher
