@@ -84,8 +84,11 @@ class Residual(Layer):
 
 
 def leaves_delta(body):
-    """Whether the backward of the body's last layer leaves the dy that it is given as it is."""
-    return bool(body._plan) and type(body._plan[-1][0]) in (Conv2d, Linear) and not body._plan[-1][1]
+    """Whether the last layer of the body leaves the dy that it is given as it is, and has read it before the first adds to it.
+
+    Not so where the last layer is the first: its data gradient would be added to what it still reads.
+    """
+    return len(body._plan) > 1 and type(body._plan[-1][0]) in (Conv2d, Linear) and not body._plan[-1][1]
 
 
 class Concatenate(Layer):

@@ -124,10 +124,10 @@ def fused(layers):
 
 
 def takes(layer, option):
-    """Whether the forward of a layer offers to do something in the same pass."""
+    """Whether the forward of a layer offers to do something in the same pass; one of the user's own never does."""
     if isinstance(layer, Sequential):
         return layer.takes(option)
-    return option in inspect.signature(layer.forward).parameters
+    return built_in(type(layer)) and option in inspect.signature(layer.forward).parameters
 
 
 @cache
@@ -150,7 +150,8 @@ def run(layer, x, step, options):
     if not step.training and type(layer).__call__ is not Layer.__call__:
         return step.copy(layer(step.copy(x)), x.dtype if x.dtype == np.float64 else np.float32), None
     result = call_forward(layer, step.copy(x), step)
-    if not isinstance(result, tuple) or len(result) != 2 or not callable(result[1]):
+    inference = not step.training and isinstance(result, tuple) and len(result) == 2  # where no backward is needed
+    if not inference and (not isinstance(result, tuple) or len(result) != 2 or not callable(result[1])):
         raise TypeError(
             f"{layer!r}: forward returned {type(result).__name__}; it must return (y, backward), backward a function of dy"
         )

@@ -7,7 +7,20 @@ import numpy as np
 import pytest
 
 from dtnn.kernels.updates import sgd
-from dtnn.nn import Conv2d, Dropout, Flatten, Layer, Linear, MaxPool2d, Parameters, Pass, ReLU, Sequential, cross_entropy
+from dtnn.nn import (
+    BatchNorm1d,
+    Conv2d,
+    Dropout,
+    Flatten,
+    Layer,
+    Linear,
+    MaxPool2d,
+    Parameters,
+    Pass,
+    ReLU,
+    Sequential,
+    cross_entropy,
+)
 from dtnn.nn.sequential import fused
 
 
@@ -259,3 +272,22 @@ def test_memory_of_gradients_serves_again():
         grad = train_step(net, p, x, np.arange(16) % 3, step)[1]
         np.testing.assert_array_equal(grad, expected)
     assert len(step._kept) == 6 + 1 + 2  # outputs, the last layer's, and two gradients in turn
+
+
+def test_a_subclass_of_a_built_in_layer_keeps_its_relu():
+    class Mine(Linear):
+        pass
+
+    net = Sequential(Mine(4), ReLU())
+    net.build((3,), np.random.default_rng(0))
+    assert net(np.random.default_rng(1).standard_normal((3, 9)).astype(np.float32)).min() == 0
+
+
+def test_a_subclass_of_batch_norm_is_evaluated():
+    class Mine(BatchNorm1d):
+        pass
+
+    net = Sequential(Mine())
+    net.build((3,), np.random.default_rng(0))
+    x = np.random.default_rng(1).standard_normal((3, 9)).astype(np.float32)
+    np.testing.assert_allclose(net(x), x / np.sqrt(1 + 1e-5), rtol=1e-5)
