@@ -8,9 +8,9 @@ import signal
 import sys
 import time
 
-from . import checks, engine, folder, launchers, leftovers, obituary, watchdog
+from . import checks, engine, folder, launchers, leftovers, listening, obituary, watchdog
 from .flight import TICK, Flight
-from .rank import Outcome
+from .outcome import Outcome, unpack_outcome
 
 LAST_MAIL = 0.5  # seconds that messages may still take when the launcher or the controller has ended
 
@@ -24,7 +24,8 @@ class Engines:
         self._own_client = True
         self.hellos, self.ids = [], []  # by rank
         self.folder = self._watchdog = None
-        self._numbers, self._fresh, self._lost_since = itertools.count(1), False, None
+        # of runs: they grow from one client of these engines to the next
+        self._numbers, self._fresh, self._lost_since = itertools.count(int(time.time() * 1000)), False, None
         self.stopped = False
 
     @classmethod
@@ -190,7 +191,7 @@ class Engines:
             if not answer.ready():
                 return self._death(rank), 0, []
             batches, packed, rest = answer.get(0)
-            return (engine.unpack_outcome(packed, rank) if packed else None), batches, rest
+            return (unpack_outcome(packed, rank) if packed else None), batches, rest
         except Exception as error:
             if "EngineError" in (type(error).__name__, getattr(error, "ename", "")):
                 return self._death(rank), 0, []
@@ -217,7 +218,7 @@ class Engines:
         """Send something over the control channel of a rank; the reply is a future."""
         ident = self.client._build_targets(self.ids[rank])[0][0]
         content = {"what": what, "run": number, **content}
-        return self.client._send(self.client._control_stream, engine.MESSAGE, content=content, ident=ident)
+        return self.client._send(self.client._control_stream, listening.MESSAGE, content=content, ident=ident)
 
     def signal(self, rank):
         """SIGINT for a rank, which doesn't answer; through its nanny where it has one."""

@@ -19,17 +19,16 @@ AGAIN = 0.005  # seconds until an interrupt is tried again
 
 
 def may_interrupt(frame):
-    """Whether an exception may be raised in a frame: there is nothing but the job's code between it and `perform`.
+    """Whether an exception may be raised in a frame: there is nothing but the job's code between it and `rank.do`.
 
     >>> may_interrupt(sys._getframe())
     False
     """
-    guarded = _guarded()
+    guarded, within = _guarded(), (rank.do.__code__, rank.unpacked.__code__)
     while frame is not None:
-        name = frame.f_code.co_filename
-        if name == rank.__file__:
+        if frame.f_code in within:
             return True
-        if name.startswith(guarded):
+        if frame.f_code.co_filename.startswith(guarded):
             return False
         frame = frame.f_back
     return False

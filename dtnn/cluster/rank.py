@@ -62,7 +62,7 @@ def perform(job, comm, args=(), kwargs=None, publish=None, commands=None):
     Outcome(rank=0, state='done', value=41, error=None, trace='', waited='')
     """
     try:
-        value = _drive(job(comm, *args, **(kwargs or {})), comm.rank, publish or _ignore, commands or Commands())
+        value = do(job, comm, args, kwargs or {}, publish or _ignore, commands or Commands())
         return Outcome(comm.rank, "done", value)
     except KeyboardInterrupt as error:
         comm.fail("interrupted")
@@ -95,8 +95,9 @@ def waited_for(error):
     return f"{verb} ({place})" if verb else ""
 
 
-def _drive(work, rank, publish, commands):
-    """Run a generator to its end, telling its records and sending it what comes in; a plain result is the result."""
+def do(job, comm, args, kwargs, publish, commands):
+    """Run a job to its end; a generator's records are told and it is sent what comes in. Only within this may interrupts hit."""
+    work, rank = job(comm, *args, **kwargs), comm.rank
     if not inspect.isgenerator(work):
         return work
     commands.heard = True
