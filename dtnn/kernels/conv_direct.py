@@ -12,7 +12,7 @@ from functools import cache
 
 import numpy as np
 
-from . import conv_channels
+from . import conv_channels, conv_flat
 from .cache import kernel
 from .conv_plan import data_gradient_plan, filter_gradient_plan, forward_plan
 from .gradient_tile import gradient_tile
@@ -41,6 +41,9 @@ def forward(x, w, bias, y, window, relu=False):
     -----
     2 M C KH KW HO WO N floating-point operations; all arrays C-contiguous.
     """
+    if conv_flat.suits(x.shape, window):
+        conv_flat.forward(x, w, bias, y, window, relu)
+        return
     plan = forward_plan(x.shape, w.shape, y.shape, window)
     start = scratch("zeros", len(w)) if bias is None else bias
     run_product(plan, x, w, start, np.float32(0) if relu else NO_FLOOR, False, y)
@@ -48,6 +51,9 @@ def forward(x, w, bias, y, window, relu=False):
 
 def data_gradient(dy, w, dx, window, adds=False):
     """dx (C, H, W, N) from dy (M, HO, WO, N) and w (M, C, KH, KW); with `adds` it is added to what dx holds."""
+    if conv_flat.suits(dx.shape, window):
+        conv_flat.data_gradient(dy, w, dx, window, adds)
+        return
     plan = data_gradient_plan(dx.shape, w.shape, dy.shape, window)
     run_product(plan, dy, w, scratch("zeros", len(dx)), NO_FLOOR, adds, dx)
 
@@ -69,6 +75,9 @@ def filter_gradient(x, dy, y, dw, dbias, window, back=True):
     """
     if conv_channels.suits(x):
         conv_channels.filter_gradient(x, dy, y, dw, dbias, window, back)
+        return
+    if conv_flat.suits(x.shape, window):
+        conv_flat.filter_gradient(x, dy, y, dw, dbias, window, back)
         return
     plan = filter_gradient_plan(x.shape, dw.shape, dy.shape, window)
     strip, (R, K) = plan.strip, plan.tile

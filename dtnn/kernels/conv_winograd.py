@@ -32,7 +32,7 @@ from .winograd_transforms import (
 )
 
 NO_FLOOR = np.float32(-np.inf)
-LEAST_CHANNELS, LEAST_PIXELS = 16, 3
+LEAST_CHANNELS, LEAST_PIXELS, MOST_LANES_WASTED = 16, 3, 2
 GROUP_BYTES, GRADIENT_BYTES = 650_000, 1_200_000  # of a group of tiles: it stays in the second-level cache
 
 
@@ -65,8 +65,9 @@ def suits(w_shape, window):
 
 
 def pays(w_shape, y_shape):
-    """Whether they are faster than the direct ones: enough channels on both sides for the transforms, pixels for the tiles."""
-    return min(w_shape[:2]) >= LEAST_CHANNELS and min(y_shape[1:3]) >= LEAST_PIXELS
+    """Whether they beat the direct ones: enough channels for the transforms, pixels for the tiles, images for the lanes."""
+    enough = min(w_shape[:2]) >= LEAST_CHANNELS and min(y_shape[1:3]) >= LEAST_PIXELS
+    return enough and -(-y_shape[3] // 16) * 16 <= MOST_LANES_WASTED * y_shape[3]
 
 
 def forward(x, w, bias, y, window, relu=False):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dtnn.kernels import conv_direct, conv_plain
+from dtnn.kernels import conv_direct, conv_flat, conv_plain
 from dtnn.kernels.aligned import aligned
 from dtnn.kernels.conv_plan import Window
 from dtnn.kernels.scratch import thread
@@ -102,3 +102,18 @@ def test_many_channels_on_small_images(seed):
     reach = [(k - 1) * d + 1 - 2 * p for k, d, p in zip(kernel, window.dilation, window.padding)]
     H, W = (int(max(1, r) + rng.integers(0, 3)) for r in reach)
     check(rng, int(rng.integers(64, 90)), H, W, int(rng.choice([1, 15, 16, 33])), M, kernel, window, relu)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_few_images(seed):
+    """Stride 1 and a batch with empty lanes: `conv_flat`."""
+    rng = np.random.default_rng(seed)
+    C, H, W, _, M, kernel, window, relu = draw(rng)
+    window = window._replace(stride=(1, 1))
+    count = int(rng.choice([1, 2, 3, 5, 7]))
+    assert conv_flat.suits((C, H, W, count), window)
+    check(rng, C, H, W, count, M, kernel, window, relu)
+
+
+def test_few_images_in_strips():
+    check(np.random.default_rng(0), 16, 70, 69, 3, 17, (3, 3), Window(padding=(1, 1)), True)
