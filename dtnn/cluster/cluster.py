@@ -3,6 +3,7 @@
 import difflib
 import functools
 import html
+import inspect
 import operator
 import os
 import threading
@@ -139,7 +140,8 @@ class Cluster:
             if self._crew is None:
                 raise RuntimeError("the cluster is stopped: start it with cluster.start(), or use it within `with Cluster(...)`")
             self._crew.check()
-            run = Run(self._crew.size, getattr(job, "__name__", type(job).__name__), self._crew.rows())
+            name, generates = getattr(job, "__name__", type(job).__name__), inspect.isgeneratorfunction(job)
+            run = Run(self._crew.size, name, self._crew.rows(), generates)
             run._start(functools.partial(_conduct, self._crew, pack(job, args, kwargs), self._last))
             self._last = run
         return run
@@ -182,7 +184,7 @@ def _conduct(crew, parcel, before, run):
     while before is not None and not before._drained.wait(0.1):
         stuck = f" (rank {', '.join(map(str, before.stuck))} can't be interrupted; cluster.restart() goes on without it)"
         run._waits("the run before it to end" + (stuck if before.stuck else ""))
-        if crew.stopped or any(run._take_requests()):
+        if crew.stopped or run._given_up(queued=True):
             break
     if crew.stopped or (before is not None and not before._drained.is_set()):
         run._interrupting()

@@ -167,7 +167,7 @@ class Engines:
         while not all(answer.ready() for answer in answers) and not self.silent():
             run._wake.wait(TICK)
             run._wake.clear()
-            if any(run._take_requests()):
+            if run._given_up():
                 run._interrupting()
                 run._finish()  # the next run's turn comes when all have answered
         for rank, answer in enumerate(answers):

@@ -10,7 +10,7 @@ import sys
 import time
 
 PR_SET_PDEATHSIG = 1
-FORWARDED = signal.SIGTERM, signal.SIGINT, signal.SIGHUP
+FORWARDED = [getattr(signal, name) for name in ("SIGTERM", "SIGINT", "SIGHUP") if hasattr(signal, name)]
 
 
 def main(command):

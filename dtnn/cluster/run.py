@@ -1,5 +1,6 @@
 """A job under way on the ranks of a cluster, or one that has ended, or one read back from its file."""
 
+import asyncio
 import contextlib
 import contextvars
 import html
@@ -15,6 +16,7 @@ from .rank import Outcome
 
 GRACE = 2.5  # seconds that ranks have to end after one failed or all were interrupted, before the run ends without them
 PATIENCE = 3.0  # seconds after which a job that was asked to stop is said to take its time
+VIEW = 0.1  # seconds between two looks of who waits at what shows the run
 OUTPUT = 100_000  # characters of printed text kept for each rank
 LARGE, KEPT = 10_000, 20_000_000  # bytes: from which a record is large, and how much of large records is kept
 
@@ -45,15 +47,18 @@ class Run:
     results : list
         What the job returned on each rank (None where it didn't).
     output : dict of int to str
-        What each rank printed last; what rank 0 prints is also printed here.
+        What each engine printed last; what rank 0 prints is also printed here. Ranks that are threads print here anyway.
     stuck : list of int
         Ranks that had not ended when the run did, since they can't be interrupted where they are.
     rows : list of dict
         The ranks' descriptions when the run began.
+    views : list
+        What shows the run live; updated by a cell that waits for the run, in which nothing else can.
     """
 
-    def __init__(self, size, name="job", rows=()):
-        self.size, self.name, self.rows = size, name, list(rows)
+    def __init__(self, size, name="job", rows=(), takes_commands=False):
+        self.size, self.name, self.rows, self.takes_commands = size, name, list(rows), takes_commands
+        self.views = []
         self.state, self.records, self.outcomes, self.output = "waiting", Recorder(), {}, {}
         self.error, self.story, self.stuck = None, "", []
         self._waiting_for, self._began = "", time.monotonic()
@@ -133,7 +138,19 @@ class Run:
 
     def wait(self, timeout=None):
         """Wait until it has ended, at most `timeout` seconds; whether it has. Raises nothing."""
-        return self._ended.wait(timeout)
+        if threading.current_thread() is not threading.main_thread():
+            return self._ended.wait(timeout)
+        until = time.monotonic() + (threading.TIMEOUT_MAX if timeout is None else timeout)
+        while not self._ended.wait(max(0.0, min(VIEW, until - time.monotonic()))) and time.monotonic() < until:
+            for view in list(self.views):
+                view.update()
+        return self.done
+
+    def __await__(self):
+        """``await run`` in a notebook waits for its result and leaves the notebook free."""
+        while not self.done:
+            yield from asyncio.sleep(VIEW).__await__()
+        return self.result()
 
     def result(self, timeout=None):
         """What the job returned on rank 0, waited for.
@@ -241,6 +258,16 @@ class Run:
         while self._requests:
             yield self._requests.popleft()
 
+    def _given_up(self, queued=False):
+        """Whether the user wants it to end before it has begun; other requests stay for when it has.
+
+        A run that waits for the one before it has nothing to end cleanly; for another the stop waits, too.
+        """
+        requests = list(self._take_requests())
+        commands = [what for kind, what in requests if kind == "command"]
+        self._requests.extendleft(("command", what) for what in reversed(commands))
+        return len(commands) < len(requests) or (queued and any(isinstance(what, Stop) for what in commands))
+
     def _waits(self, text):
         self._waiting_for = text
         self._notify()
@@ -313,11 +340,13 @@ class Run:
             text = f"the run was interrupted after {len(self.records)} records, they are in run.records{still}"
             self.error = failure.RunInterrupted(text)
         self._add_finish(state)
-        self._call_back(state)
-        with self._changed:
-            self.state = "failed" if self.error and state != "interrupted" else state
-            self._ended.set()
-            self._changed.notify_all()
+        while not self._ended.is_set():
+            self._call_back(state)
+            with self._changed:
+                if not self._callbacks:  # else one was added meanwhile
+                    self.state = "failed" if self.error and state != "interrupted" else state
+                    self._ended.set()
+                    self._changed.notify_all()
 
     def _final_state(self, states):
         if self.error or states & {"failed", "dead"}:
@@ -336,10 +365,10 @@ class Run:
             self._tell([Finish(state, time.time(), text)])
 
     def _call_back(self, state):
-        if state == "failed" or self.error:
-            return
+        with self._changed:
+            functions, self._callbacks = self._callbacks, []
         try:
-            for function in self._callbacks:
+            for function in functions if state != "failed" and not self.error else ():
                 function(self.results[0])
         except BaseException as error:
             self.error = error

@@ -67,7 +67,7 @@ class ThreadRanks:
 
     def _serve(self, run):
         for kind, command in run._take_requests():
-            if kind == "interrupt" or not self._commands.heard:
+            if kind == "interrupt" or not (self._commands.heard or run.takes_commands):
                 run._interrupting()
             else:
                 self._commands.put(command)

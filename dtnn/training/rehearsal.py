@@ -12,6 +12,7 @@ from ..kernels.cache import compiling
 from ..optim import Progress
 from ..records import Note
 from .evaluate import evaluate
+from .replica import stop
 
 PERIOD = 0.1  # seconds between two looks at what is being compiled
 
@@ -28,8 +29,13 @@ def rehearse(replica, validation):
     Yields
     ------
     Note
+
+    Returns
+    -------
+    Stop or None
+        What the notes were answered.
     """
-    parameters, comm = replica.parameters, replica.comm
+    parameters, comm, asked = replica.parameters, replica.comm, None
     kept = {name: buffer.copy() for name, buffer in parameters.buffers.items()}
     replica.begin_epoch()
     parts = [(f"a step of {count} samples", partial(_step, replica, count)) for count in _counts(replica)]
@@ -39,16 +45,17 @@ def rehearse(replica, validation):
         parts.append(("the evaluation", partial(evaluate, Serial(), replica.model, validation[:1], **few)))
     try:
         for name, part in parts:
-            yield Note(comm.rank, time.time(), f"preparing {name}")
+            asked = stop((yield Note(comm.rank, time.time(), f"preparing {name}"))) or asked
             replica.model.rehearsal = threading.Event()
             for told in preparing(part, replica.model.rehearsal):
-                yield Note(comm.rank, time.time(), f"preparing {name}: {told}")
+                asked = stop((yield Note(comm.rank, time.time(), f"preparing {name}: {told}"))) or asked
     finally:
         parameters.grad[:] = 0
         for name, buffer in parameters.buffers.items():
             buffer[...] = kept[name]
-    yield Note(comm.rank, time.time(), "waiting for all ranks to be prepared")
+    asked = stop((yield Note(comm.rank, time.time(), "waiting for all ranks to be prepared"))) or asked
     comm.Barrier()
+    return asked
 
 
 def _counts(replica):

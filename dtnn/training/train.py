@@ -12,7 +12,7 @@ from ..optim import SGD
 from ..parallel import AllReduce, broadcast
 from ..records import Finish, Place, Start
 from .rehearsal import rehearse
-from .replica import Replica
+from .replica import Replica, stop
 
 
 def train(
@@ -93,14 +93,13 @@ def train(
     4
     """
     batch_size = global_batch(len(data), comm.size, batch_size)
-    yield Place(comm.rank, describe())
-    yield Start(time.time(), comm.size, dict(settings or {}))
+    asked = stop((yield Place(comm.rank, describe())))
+    asked = stop((yield Start(time.time(), comm.size, dict(settings or {})))) or asked
     seed = int(comm.Bcast(np.array([seed], np.int64))[0])
     broadcast(comm, model.parameters)
     replica = Replica(comm, model, data, loss, metrics, optimizer, batch_size, strategy, seed)
     done = replica.resume(resume) if resume else 0
-    yield from rehearse(replica, validation)
-    asked = None
+    asked = (yield from rehearse(replica, validation)) or asked
     for epoch in range(done + 1, epochs + 1):
         asked = yield from replica.run_epoch(epoch, epochs, validation, asked)
         if asked:

@@ -1,16 +1,18 @@
 """What a run promises, on ranks of both kinds: the same job, the same words, the same ends."""
 
+import asyncio
 import json
 import os
 import threading
 import time
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from dtnn.cluster import Cluster, Run, RunInterrupted
-from dtnn.records import Finish, Note, Step
+from dtnn.records import Finish, Note, Step, Stop
 
 SECONDS = 20
 
@@ -358,3 +360,70 @@ def test_a_record_that_cannot_be_made_again_does_not_end_the_run(engines):
     assert run.result(SECONDS) == "done"
     assert "ValueError: invalid literal" in run.records[0]
     assert run.records[1].step == 1
+
+
+def listening(comm):
+    """Tells what it is sent, to the first Stop."""
+    heard = []
+    while not (heard and isinstance(heard[-1], Stop)):
+        command = yield Note(comm.rank, 0.0, str(len(heard)))
+        if comm.rank == 0 and command is not None:
+            heard.append(command)
+        comm.Barrier()
+        if comm.Allreduce(float(bool(heard) and isinstance(heard[-1], Stop)), "max"):
+            break
+    return heard
+
+
+def test_what_is_sent_before_a_run_has_begun_is_kept(cluster):
+    first = cluster.run(lambda comm: time.sleep(0.3))
+    second = cluster.run(listening)
+    second.send("faster")
+    assert not second.done
+    first.result(10)
+    second.stop("enough")
+    assert second.result(10) == ["faster", Stop("enough")]
+
+
+def test_a_run_that_waits_for_another_ends_at_once_when_it_is_stopped(cluster):
+    first = cluster.run(lambda comm: time.sleep(1.0))
+    second = cluster.run(listening)
+    second.stop()
+    assert second.wait(0.8)
+    assert second.state == "interrupted"
+    first.result(10)
+
+
+def test_a_run_that_is_stopped_as_it_starts_has_a_result(cluster):
+    for _ in range(5):
+        run = cluster.run(listening)
+        run.stop()
+        assert [type(command) for command in run.result(10)] == [Stop]
+        assert run.state == "stopped"
+
+
+def test_who_waits_for_a_run_keeps_its_views_up_to_date(cluster):
+    updates = []
+    run = cluster.run(lambda comm: time.sleep(0.5))
+    run.views.append(SimpleNamespace(update=lambda: updates.append(1)))
+    run.result(10)
+    assert updates
+
+
+def test_a_run_can_be_awaited(cluster):
+    async def cell():
+        return await cluster.run(lambda comm: comm.Allreduce(1))
+
+    assert asyncio.run(cell()) == 2
+
+
+def test_no_callback_is_lost(cluster):
+    for _ in range(20):
+        run, called = cluster.run(lambda comm: 1), []
+        while not run.done:
+            run.then(called.append)
+            time.sleep(0.001)
+        run.then(called.append)
+        run.wait(5)
+        assert called
+        assert set(called) == {1}
