@@ -71,13 +71,12 @@ def test_an_edited_intrinsic_is_seen(tmp_path):
 
 
 def test_many_processes_cold_at_once(tmp_path):
-    for round_ in range(2):  # case 79
-        running = [python(RELU, tmp_path / str(round_)) for _ in range(5)]
-        assert {finish(p)[0] for p in running} <= {COMPILED, LOADED}
+    running = [python(RELU, tmp_path) for _ in range(6)]  # case 79
+    assert {finish(p)[0] for p in running} <= {COMPILED, LOADED}
     assert not [p for p in tmp_path.rglob("*") if p.name.startswith(".")]  # no half-written files stay
 
 
-@pytest.mark.parametrize("damage", [b"", b"not a kernel", None])
+@pytest.mark.parametrize("damage", [b"not a kernel", None])
 def test_a_damaged_file_is_compiled_again(tmp_path, damage):
     finish(python(RELU, tmp_path))
     (file,) = tmp_path.rglob("activations.relu_pass*")
