@@ -12,7 +12,7 @@ import dtnn
 ROOT = Path(dtnn.__file__).parent
 
 # What each room may import of dtnn, floor by floor. A name that stands for a room includes all of its files.
-GROUND = {"kernels", "records", "machine", "history", "named"}
+GROUND = {"kernels", "records", "machine", "history", "named", "whole_file"}
 FIRST = {"nn", "comm", "data", "plots", "explain"}
 SECOND = {"optim", "parallel"}
 THIRD = {"training", "cluster"}
@@ -30,9 +30,10 @@ MAY_IMPORT = {
     "optim": {"nn", "kernels"},
     "parallel": {"nn", "comm", "records"},
     "training": {"nn", "optim", "data", "comm", "parallel", "records", "kernels", "machine", "named"},
-    "cluster": {"comm", "records", "machine", "history", "plots", "named"},
+    "cluster": {"comm", "records", "machine", "history", "plots", "named", "whole_file"},
     "description": GROUND | FIRST,
-    "weights": set(),
+    "whole_file": set(),
+    "weights": {"whole_file"},
     "reuse": {"nn"},
     "fitting": GROUND | FIRST | SECOND | THIRD,
     "model": GROUND | FIRST | SECOND | THIRD | {"description", "fitting", "reuse", "model_file"},

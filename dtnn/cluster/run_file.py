@@ -2,31 +2,22 @@
 
 import dataclasses
 import json
-import os
-import tempfile
 
 from ..records import TYPES, Recorder, from_dict, to_dict
+from ..whole_file import whole_file
 
 FORMAT, VERSION = "dtnn run", 1
 STATES = ("done", "stopped", "interrupted", "failed", "running", "waiting")
 
 
 def write(run, path):
-    """Write a run under a temporary name, then rename it: a reader never sees half a file.
+    """Write a run, whole or not at all.
 
     Records of other types than those of `dtnn.records`, such as a user's own, are left out.
     """
-    path = os.path.abspath(os.path.expanduser(path))
     text = json.dumps(describe(run), allow_nan=False, default=str)
-    handle, temporary = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".run-", suffix=".json")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    with whole_file(path) as file:
+        file.write(text.encode())
 
 
 def describe(run):
@@ -94,9 +85,3 @@ def _typed(record):
         if not isinstance(value, wanted) or isinstance(value, bool):
             raise TypeError(f"its {field.name} is {value!r:.40}, not a {field.type.__name__}")
     return record
-
-
-def _umask():
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -9,7 +9,6 @@ from ..nn import cross_entropy
 from ..plots.breakdown import totals
 from ..records import Epoch, Ledger
 from ..training import train
-from .part import part
 
 
 @dataclass(frozen=True)
@@ -63,11 +62,10 @@ def measure(cluster, model, rows, ranks, repeat, batch_size, steps, optimizer):
 
 def timed_training(comm, ranks, model, rows, batch_size, optimizer):
     """The job: two epochs on the first `ranks` ranks; the others have nothing to do."""
-    with part(comm, ranks) as few:
-        if few is not None:
-            yield from train(
-                few, model, rows, loss=cross_entropy, metrics=(), optimizer=optimizer, epochs=2, batch_size=batch_size
-            )
+    few = comm.Split(0 if comm.rank < ranks else None)
+    if few is not None:
+        yield from train(few, model, rows, loss=cross_entropy, metrics=(), optimizer=optimizer, epochs=2, batch_size=batch_size)
+        few.Free()
 
 
 def taken(rows, count):

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from html import escape
 
 from ..plots.palette import COMMUNICATION, OWN
+from ..whole_file import whole_file
 from .measure import Measurement
 
 HEADS = {
@@ -79,10 +80,8 @@ class Study:
 
     def save(self, path):
         """Write everything as one JSON file, whole or not at all."""
-        temporary = f"{os.fspath(path)}.{os.getpid()}.part"
-        with open(temporary, "w") as file:
-            json.dump({"type": "study", **asdict(self)}, file, indent=1)
-        os.replace(temporary, path)
+        with whole_file(path) as file:
+            file.write(json.dumps({"type": "study", **asdict(self)}, indent=1).encode())
 
     @classmethod
     def load(cls, path):

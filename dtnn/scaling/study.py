@@ -70,12 +70,11 @@ def study(model, data, ranks=(1, 2), mode="strong", repeats=3, batch_size=64, st
     )
     rows = samples(data)
     rows = getattr(rows, "train", rows)
-    with contextlib.ExitStack() as stack:
-        where = _clusters(stack, ranks, cluster)
+    with contextlib.nullcontext(cluster) if cluster is not None else Cluster(max(ranks)) as where:
         for repeat in range(1, repeats + 1):
             for count in ranks:
-                found.measurements.append(measure(where[count], model, rows, count, repeat, batches[count], steps, optimizer))
-    found.threads_per_rank = where[ranks[0]].threads_per_rank
+                found.measurements.append(measure(where, model, rows, count, repeat, batches[count], steps, optimizer))
+        found.threads_per_rank = where.threads_per_rank
     return found
 
 
@@ -110,13 +109,3 @@ def _at_least(least, name, value):
     if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
         raise ValueError(f"{name}={value!r} can't be; give a whole number of at least {least}")
     return int(value)
-
-
-def _clusters(stack, ranks, cluster):
-    """For each number of ranks the cluster to measure on: a part of one, but for threads, which are made anew."""
-    if cluster is None:
-        cluster = stack.enter_context(Cluster(max(ranks)))
-    if cluster.launcher != "threads":
-        return dict.fromkeys(ranks, cluster)
-    threads = cluster.threads_per_rank
-    return {count: stack.enter_context(Cluster(count, launcher="threads", threads_per_rank=threads)) for count in ranks}

@@ -1,0 +1,53 @@
+"""Files that are there whole or not at all."""
+
+import contextlib
+import os
+import tempfile
+
+
+@contextlib.contextmanager
+def whole_file(path):
+    """A binary file to write to, that takes its place at `path` only when the `with` ends well.
+
+    It is written under a temporary name in the same folder, then renamed: a reader never sees half of it, any number of
+    processes may write the same, and when the disk is full an older file stays as it was.
+
+    Parameters
+    ----------
+    path : path
+        A leading ``~`` is the user's home.
+
+    Raises
+    ------
+    OSError
+        The folder isn't there or can't be written, or the disk is full.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with whole_file(f"{folder}/a") as file:
+    ...         _ = file.write(b"abc")
+    ...     os.listdir(folder)
+    ['a']
+    """
+    path = os.path.abspath(os.path.expanduser(os.fspath(path)))
+    handle, name = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".dtnn-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, _mode(path))
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def _mode(path):
+    """That of the file which is replaced, else what a new file of this user has: a temporary one is for nobody else's eyes."""
+    with contextlib.suppress(OSError):
+        return os.stat(path).st_mode & 0o777
+    with contextlib.suppress(OSError), open("/proc/self/status") as status:  # os.umask() would change it for a moment
+        return 0o666 & ~int(next(line for line in status if line.startswith("Umask")).split()[1], 8)
+    return 0o644
