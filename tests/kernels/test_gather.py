@@ -19,6 +19,19 @@ def test_images(dtype, out_dtype, count):
     np.testing.assert_array_equal(out, rows[indices].transpose(3, 1, 2, 0) * 0.5)
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32])
+@pytest.mark.parametrize("shape", [(28, 28, 1), (5, 7, 1), (40,), (16,), (3,)])
+@pytest.mark.parametrize("count", [1, 16, 37])
+def test_one_channel_goes_by_blocks(dtype, shape, count):
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 255, (40, *shape)).astype(dtype)
+    indices = rng.permutation(40)[:count]
+    out = aligned((*((1, *shape[:2]) if len(shape) == 3 else shape), count))
+    gather(rows, indices, out, 1 / 255)
+    expected = rows[indices].astype(np.float32) * np.float32(1 / 255)
+    np.testing.assert_array_equal(out, np.moveaxis(expected, 0, -1).reshape(out.shape))
+
+
 def test_rows():
     rows = np.arange(12, dtype=np.float32).reshape(4, 3)
     out = gather(rows, np.array([3, 3, 0]), np.empty((3, 3), np.float32), 1)
