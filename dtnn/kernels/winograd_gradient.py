@@ -1,0 +1,99 @@
+"""The filter gradient by Winograd's F(4x4, 3x3): dw = G^T [sum over tiles of (A dy A^T) * (B^T x B)] G.
+
+The transformed input is turned, image for channel, so that the product's lanes run over channels, its sum over tiles and
+images, and nothing is left to be summed over lanes.
+"""
+
+from functools import cache
+
+import numpy as np
+
+from .activations import sum_delta
+from .cache import kernel
+from .dense import steps
+from .product_tile import product_tile
+from .scratch import scratch
+from .tile_sizes import choose_tile
+from .turn_tile import turn_tile
+from .winograd_tiles import count_tiles, expect_tiles, tile_at, tiles_of
+from .winograd_transforms import delta_tile, expect_input, filter_gradient_tile, input_tile
+
+GROUP_BYTES = 1_200_000  # of a group of tiles: it stays in the second-level cache
+
+
+def filter_gradient(x, dy, y, dw, dbias, window, back=True):
+    """See `conv_direct.filter_gradient`."""
+    sum_delta(dy, y, dbias)
+    M, C = dw.shape[:2]
+    wide = -(-C // 16) * 16
+    group = tiles_of(C, M, max(1, count_tiles(dy.shape)), GROUP_BYTES).group
+    place_x, channel_d = group * 16 * wide + 80, group * 16 + 16
+    place_d = M * channel_d + 80
+    gradient_kernel(*choose_tile(M, wide // 16))(
+        x.reshape(-1), x.shape, dy.reshape(-1), dy.shape, window.padding, dw.reshape(-1), steps(group * 16, wide),
+        steps(group * 16, 1), steps(wide // 16, 16), group, scratch("small", 36 * 256), scratch("places of x", 36 * place_x),
+        place_x, wide, scratch("places of y", 36 * place_d), channel_d, place_d, scratch("filters", 36 * M * wide),
+        scratch("filter places", 9 * M * wide), scratch("zeros", M),
+    )  # fmt: skip
+
+
+@kernel
+def load_turned_tiles(x, x_shape, padding, columns, vectors, first, count, small, v, place, wide):
+    """v[place][tile, image][channel] from x; small is scratch [36][16][16]."""
+    C, H, W, N = x_shape
+    for k in range(count):
+        h, w, n = tile_at(first + k, columns, vectors)
+        h, w = h - padding[0], w - padding[1]
+        for c0 in range(0, C, 16):
+            rows = min(16, C - c0)
+            for c in range(rows):
+                input_tile(
+                    x, (((c0 + c) * H + h) * W + w) * N + n, W * N, N, -h, H - h, -w, W - w, min(16, N - n), small, c * 16, 256
+                )  # fmt: skip
+            for p in range(36):
+                turn_tile(small, p * 256, 16, rows, v, p * place + k * 16 * wide + c0, wide, 16, 16)
+
+
+@cache
+def gradient_kernel(tile_rows, tile_columns):
+    """The kernel of one tile: R output channels x V vectors of 16 input channels, for each of the 36 places."""
+    R, V = tile_rows, tile_columns
+
+    @kernel
+    def winograd_gradient(
+        x, x_shape, d, d_shape, padding, g, xk, wk, xv, group, small, v, place_x, wide, e, channel_d, place_d, du, q, nothing
+    ):  # fmt: skip
+        C, (M, HO, WO, N) = x_shape[0], d_shape
+        columns, vectors = (WO + 3) // 4, (N + 15) // 16
+        total, size = (HO + 3) // 4 * columns * vectors, M * wide
+        du[: 36 * size] = 0
+        for first in range(0, total, group):
+            count = min(group, total - first)
+            load_turned_tiles(x, x_shape, padding, columns, vectors, first, count, small, v, place_x, wide)
+            for m in range(M):
+                for k in range(count):
+                    h, w, n = tile_at(first + k, columns, vectors)
+                    delta_tile(
+                        d, ((m * HO + h) * WO + w) * N + n, WO * N, N, 0, HO - h, 0, WO - w, min(16, N - n),
+                        e, m * channel_d + k * 16, place_d,
+                    )  # fmt: skip
+            for place in range(36):
+                if first + group < total:
+                    expect_tiles(expect_input, x, C, x_shape[1], x_shape[2], N, first + group, count, place, columns, vectors)
+                    expect_tiles(expect_input, d, M, HO, WO, N, first + group, count, place, columns, vectors)
+                for c in range(0, wide // 16, V):
+                    for m in range(0, M, R):
+                        i = min(m, M - R)
+                        product_tile(
+                            R, V, e, place * place_d + i * channel_d, channel_d, wk, v, place * place_x, xk, 0, count * 16,
+                            xv, xv, c, wide // 16, du, place * size + i * wide, wide, 16, m - i, nothing, 0,
+                            np.float32(-np.inf), True,
+                        )  # fmt: skip
+        for o in range(0, size, 16):
+            filter_gradient_tile(du, o, size, q, o, size)
+        for m in range(M):
+            for c in range(C):
+                for j in range(9):
+                    g[(m * C + c) * 9 + j] += q[j * size + m * wide + c]
+
+    return winograd_gradient
