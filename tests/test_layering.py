@@ -86,14 +86,12 @@ def test_imports_point_downwards(path):
 def test_the_test_sees_an_import_that_points_upwards(tmp_path):
     file = ROOT / "kernels" / "pretended.py"
     source = "from ..nn import Linear\nimport dtnn.model\nfrom dtnn import zoo\n"
-    tree = ast.parse(source)
     original = Path.read_text
     Path.read_text = lambda self, *a, **k: source if self == file else original(self, *a, **k)
     try:
         assert set(imports_of_dtnn(file)) == {"nn", "model", "zoo"}
     finally:
         Path.read_text = original
-    assert tree.body
 
 
 @pytest.mark.parametrize(

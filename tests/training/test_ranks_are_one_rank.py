@@ -109,16 +109,11 @@ def test_every_sample_is_used_once_an_epoch(ranks):
 
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_the_ledger_adds_up(ranks):
-    for _, records, _ in run_threads(partial(trained, epochs=2), ranks):
+    kept = [records for _, records, _ in run_threads(partial(trained, epochs=4), ranks)]
+    for records in kept:
         ledgers = [record for record in records if isinstance(record, Ledger)]
-        steps = [record for record in records if isinstance(record, Step)]
-        assert sum(record.steps for record in ledgers) == len(steps)
-        for record in ledgers:
-            parts = record.data + record.forward + record.backward + record.wait + record.transfer + record.update
-            assert 0 < parts <= record.seconds
-            assert record.wait >= 0
-            assert record.transfer >= 0
-    samples = sum(
-        r.samples for _, kept, _ in run_threads(partial(trained, epochs=2), ranks) for r in kept if isinstance(r, Ledger)
-    )
-    assert samples == 2 * ROWS
+        assert sum(record.steps for record in ledgers) == sum(isinstance(record, Step) for record in records)
+        parts = sum(r.data + r.forward + r.backward + r.wait + r.transfer + r.update for r in ledgers)
+        assert 0.9 < parts / sum(record.seconds for record in ledgers) <= 1
+    assert sum(r.samples for records in kept for r in records if isinstance(r, Ledger)) == 4 * ROWS
+    assert (sum(r.bytes for r in kept[0] if isinstance(r, Ledger)) > 0) == (ranks > 1)
