@@ -3,5 +3,6 @@
 from .allreduce import AllReduce
 from .broadcast import broadcast
 from .in_sync import OutOfSync, in_sync
+from .strategy import Exchange, Strategy
 
-__all__ = ["AllReduce", "OutOfSync", "broadcast", "in_sync"]
+__all__ = ["AllReduce", "Exchange", "OutOfSync", "Strategy", "broadcast", "in_sync"]

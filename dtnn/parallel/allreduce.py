@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..comm import collectives
+from .strategy import Exchange
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,10 @@ class AllReduce:
         if self.bucket_bytes is not None and self.bucket_bytes < 1:
             raise ValueError(f"AllReduce(bucket_bytes={self.bucket_bytes}): give a positive number of bytes, or leave it out")
 
+    def begin(self, comm, parameters, optimizer):
+        """See `Strategy`."""
+        return Together(self, comm, parameters, optimizer)
+
     def reduce(self, comm, parameters, tail=0):
         """Sum the trainable gradients, and the `tail` numbers behind them, over all ranks, in place; collective.
 
@@ -100,6 +105,13 @@ class AllReduce:
         """
         step = max(1, region.size if self.bucket_bytes is None else self.bucket_bytes // region.itemsize)
         return [region[max(0, stop - step) : stop] for stop in range(region.size, 0, -step)]
+
+
+class Together(Exchange):
+    """All ranks update alike."""
+
+    def combine(self, tail, count, total, progress):
+        return self.strategy.reduce(self.comm, self.parameters, tail)
 
 
 def _check_algorithm(algorithm):

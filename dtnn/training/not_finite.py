@@ -31,7 +31,7 @@ class NotFinite(ArithmeticError):
         )
 
 
-def first_not_finite(comm, net, x, step):
+def first_not_finite(comm, net, x, step, parameters=None):
     """The first place, over all ranks, where a forward pass is not finite any more, in words; collective.
 
     Parameters
@@ -42,6 +42,8 @@ def first_not_finite(comm, net, x, step):
         This rank's input; None if it has no samples.
     step : Pass
         That of the step in question, so that dropout is the same.
+    parameters : Parameters, optional
+        Where the outputs are finite, look at the ranks' gradients, too.
     """
     place = np.array([np.inf])
     names = {id(layer): name for name, layer, _ in named_layers(net)}
@@ -53,7 +55,11 @@ def first_not_finite(comm, net, x, step):
                 place[0] = k
                 break
     comm.Allreduce(place, "min")
-    return f"the output of {names[id(net.layers[int(place[0])])]}" if math.isfinite(place[0]) else "the loss"
+    if math.isfinite(place[0]):
+        return f"the output of {names[id(net.layers[int(place[0])])]}"
+    place[0] = np.inf if parameters is None else _first_gradient(parameters)
+    comm.Allreduce(place, "min")
+    return f"the gradient of {parameters.segments[int(place[0])].name}" if math.isfinite(place[0]) else "the loss"
 
 
 def check_gradient(step, parameters):
@@ -66,6 +72,14 @@ def check_gradient(step, parameters):
         square = np.dot(trained, trained)
     if math.isfinite(square):
         return
-    for segment in parameters.segments:
+    place = _first_gradient(parameters)
+    if math.isfinite(place):
+        raise NotFinite(step, f"the gradient of {parameters.segments[place].name}")
+
+
+def _first_gradient(parameters):
+    """Number of the first segment whose gradient is not finite; infinite if all are."""
+    for place, segment in enumerate(parameters.segments):
         if segment.trainable and not np.isfinite(parameters.grad[segment.start : segment.start + segment.size]).all():
-            raise NotFinite(step, f"the gradient of {segment.name}")
+            return place
+    return math.inf

@@ -59,10 +59,11 @@ def rehearse(replica, validation):
 
 
 def _counts(replica):
-    """How many samples this rank will have in a step: two numbers at most, and not zero."""
+    """How many samples this rank will have at a time: a few numbers, and not zero."""
     whole, total = replica.batch_size, len(replica.data)
     sizes = {whole, total % whole or whole}
-    return sorted({shares(size, replica.comm.size)[replica.comm.rank][1] for size in sizes} - {0}, reverse=True)
+    counts = {replica.share(size)[1] for size in sizes}
+    return sorted({size for count in counts for _, size in shares(count, replica.exchange.pieces)} - {0}, reverse=True)
 
 
 def _step(replica, count):

@@ -27,12 +27,12 @@ class Replica:
 
     def __init__(self, comm, model, data, loss, metrics, optimizer, batch_size, strategy, seed):
         self.comm, self.model, self.data, self.loss, self.metrics = comm, model, data, loss, metrics
-        self.optimizer, self.batch_size, self.strategy, self.seed = optimizer, batch_size, strategy, seed
+        self.optimizer, self.batch_size, self.seed = optimizer, batch_size, seed
         self.parameters = model.parameters
         if model.rehearsal:  # that of a training which was interrupted may still be at work on this model
             model.rehearsal.wait()
         self.parameters.grad[:] = 0  # an interrupted step may have left something
-        self.state = optimizer.state(self.parameters)
+        self.exchange = strategy.begin(comm, self.parameters, optimizer)
         self.tail = self.parameters.tail(ARRIVALS + (comm.size if comm.size <= MOST_ARRIVALS else 0))
         self.arrivals = Arrivals(comm, self.tail[ARRIVALS:])
         self.scratch, self.inputs, self.watch = Pass(seed), {}, Stopwatch(comm.rank)
@@ -43,7 +43,9 @@ class Replica:
 
     def resume(self, checkpoint):
         """Go on after a checkpoint; returns the number of epochs done."""
-        checkpoint.restore(self.optimizer, self.state, self.batch_size)
+        state = self.optimizer.state(self.parameters)
+        checkpoint.restore(self.optimizer, state, self.batch_size)
+        self.exchange.take(state)
         self.step, self.past = checkpoint.step, list(checkpoint.past)
         return checkpoint.epoch
 
@@ -65,7 +67,7 @@ class Replica:
                 asked = stop((yield self.watch.record(self.step))) or asked
             asked = stop((yield Step(self.step, epoch, mean, len(indices), lr, seconds, time.time()))) or asked
             if stopping:
-                self._average_buffers()
+                self._settle()
                 return asked or ELSEWHERE
             self.watch.mark = time.perf_counter()
         if self.watch.steps:
@@ -84,39 +86,54 @@ class Replica:
 
     def end_epoch(self, epoch, values, validation):
         """What follows the steps: evaluation, which adds to the values; a look at the replicas; what could be resumed."""
-        self._average_buffers()
+        self._settle()
         if validation is not None:
             found = evaluate(self.comm, self.model, validation, loss=self.loss, metrics=self.metrics)
             values |= {f"val_{name}": value for name, value in found.items()}
         in_sync(self.comm, self.parameters)
         self.past.append(values)
         told = tuple(self.past), self.batch_size, repr(self.optimizer)
-        self.model.training = Checkpoint(epoch, self.step, self.seed, *told, self.state)
+        self.model.training = Checkpoint(epoch, self.step, self.seed, *told, self.exchange.whole_state())
 
     # ---- a step
 
     def make_step(self, indices, progress, asked):
-        """Gradient of this share, sum over ranks, update; returns the mean loss of the global batch, and whether to stop."""
-        first, count = shares(len(indices), self.comm.size)[self.comm.rank]
-        watch, tail = self.watch, self.tail
+        """Gradient of this share, exchange, update; returns the mean loss of the global batch, and whether to stop."""
+        first, count = self.share(len(indices))
+        watch, tail, exchange = self.watch, self.tail, self.exchange
         tail[:] = 0
         tail[STOP] = asked is not None
-        if count or self.always:
-            tail[LOSS] = self.gradients(indices[first : first + count], first, len(indices), self.comm.Allreduce)
+        for start, size in shares(count, exchange.pieces):
+            if size or self.always:
+                begin = first + start
+                tail[LOSS] += self.gradients(indices[begin : begin + size], begin, len(indices), self.comm.Allreduce)
         self.arrivals.tell(watch.lap("backward"))
-        handed = self.strategy.reduce(self.comm, self.parameters, tail.size)
+        handed = exchange.combine(tail.size, count, len(indices), progress)
         watch.reduced(self.arrivals.waited())
         loss_sum = float(tail[LOSS])
-        if not math.isfinite(loss_sum):
-            x = self._input(count) if count else None
-            raise NotFinite(self.step, first_not_finite(self.comm, self.model.net, x, self.scratch))
-        check_gradient(self.step, self.parameters)
-        self.optimizer.update(self.parameters, self.state, progress)
+        self._check(loss_sum, count)
+        exchange.update(progress)
         watch.lap("update")
+        handed += exchange.mix(progress)
+        watch.lap("transfer")
         watch.step(count, handed)
         self.samples += count
         self.model.steps += 1
         return loss_sum / len(indices), tail[STOP] > 0
+
+    def share(self, total):
+        """(first, count) of this rank's samples in a global batch of so many; a server has none."""
+        place = self.comm.rank - self.exchange.servers
+        return shares(total, self.comm.size - self.exchange.servers)[place] if place >= 0 else (0, 0)
+
+    def _check(self, loss_sum, count):
+        """Raise `NotFinite`, on all ranks, where the loss or a gradient isn't finite."""
+        if not math.isfinite(loss_sum):
+            x = self._input(self.scratch.count) if count else None
+            parameters = None if self.exchange.alike else self.parameters
+            raise NotFinite(self.step, first_not_finite(self.comm, self.model.net, x, self.scratch, parameters))
+        if self.exchange.alike:
+            check_gradient(self.step, self.parameters)
 
     def gradients(self, indices, first, total, reduce):
         """Forward and backward of samples that are the `first`.. of a global batch of `total`; adds to the gradients."""
@@ -152,8 +169,9 @@ class Replica:
             values[metric.name] = float(metric.value(part))
         return values
 
-    def _average_buffers(self):
-        """Running statistics become those of all ranks, weighted by the samples each has seen in this epoch."""
+    def _settle(self):
+        """The replicas become one; running statistics are weighted by the samples each rank has seen in this epoch."""
+        self.exchange.settle()
         if self.comm.size > 1 and self.parameters.buffers:
             total = self.comm.Allreduce(float(self.samples))
             for name in sorted(self.parameters.buffers):

@@ -56,7 +56,7 @@ def train(
         Passes over the data, those before `resume` included.
     batch_size : int
         Samples a step **over all ranks**; at least one a rank.
-    strategy : AllReduce
+    strategy : Strategy
         How the replicas are kept together, see `dtnn.parallel`.
     seed : int
         Of the order of the samples and of dropout; rank 0's is used.

@@ -1,0 +1,131 @@
+"""What a strategy is: settings that begin an `Exchange`, which a training asks, step by step, to keep its replicas together."""
+
+from typing import Protocol
+
+import numpy as np
+
+
+class Strategy(Protocol):
+    """How replicas stay together; frozen settings, the same on all ranks. One of your own needs `begin` and a repr."""
+
+    def begin(self, comm, parameters, optimizer):
+        """What keeps the replicas together in one training; collective.
+
+        Parameters
+        ----------
+        comm : Communicator
+        parameters : Parameters
+            Equal on all ranks now.
+        optimizer : Optimizer
+
+        Returns
+        -------
+        Exchange
+        """
+
+
+class Exchange:
+    """One training's part of a strategy. Each step calls `combine`, then, if all is finite, `update` and `mix`.
+
+    Parameters
+    ----------
+    strategy : Strategy
+    comm : Communicator
+    parameters : Parameters
+    optimizer : Optimizer
+
+    Attributes
+    ----------
+    alike : bool
+        After `combine` all ranks hold the same gradient, so each can see by itself that it is not finite. Where
+        not, `combine` tells the others by `mark_not_finite`.
+    pieces : int
+        So many micro-batches make the gradient of a step.
+    servers : int
+        So many ranks, the first ones, get no samples.
+    state : dict
+        The optimizer's.
+    """
+
+    alike, pieces, servers = True, 1, 0
+
+    def __init__(self, strategy, comm, parameters, optimizer):
+        self.strategy, self.comm, self.parameters, self.optimizer = strategy, comm, parameters, optimizer
+        self.state = self.begin_state()
+
+    @property
+    def trained(self):
+        """The trainable (values, gradients), flat."""
+        count = self.parameters.trainable
+        return self.parameters.value[:count], self.parameters.grad[:count]
+
+    def begin_state(self):
+        """The optimizer's state at the start."""
+        return self.optimizer.state(self.parameters)
+
+    def combine(self, tail, count, total, progress):
+        """Sum the tail over all ranks, and make the gradient what `update` needs; collective, no weight changes.
+
+        Parameters
+        ----------
+        tail : int
+            How many numbers behind the gradients are to be summed, see `Parameters.tail`; the loss is the first.
+        count, total : int
+            Samples of this rank and of all ranks; the gradient is that of this rank's sum of losses / total.
+        progress : Progress
+
+        Returns
+        -------
+        int
+            Bytes that this rank handed over.
+        """
+        raise NotImplementedError
+
+    def update(self, progress):
+        """Change the weights and set the gradient to zero; no communication."""
+        self.optimizer.update(self.parameters, self.state, progress)
+
+    def mix(self, progress):
+        """What is to be exchanged after the update; returns the bytes that this rank handed over; collective."""
+        return 0
+
+    def settle(self):
+        """Make all replicas one: at the end of every epoch, and of a training that is stopped; collective."""
+
+    def whole_state(self):
+        """The optimizer's state for a checkpoint, as on one rank; called after `settle`; collective."""
+        return self.state
+
+    def take(self, state):
+        """Go on from a state that `whole_state` gave; the same on all ranks."""
+        self.state = state
+
+
+def mark_not_finite(gradient, tail):
+    """Make the loss, the first number of the tail, NaN where a gradient of this rank is not finite.
+
+    >>> tail = np.zeros(2)
+    >>> mark_not_finite(np.array([1.0, np.inf]), tail)
+    >>> tail.tolist()
+    [nan, 0.0]
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        square = np.dot(gradient, gradient)
+    if not np.isfinite(square) and not np.isfinite(gradient).all():
+        tail[0] = np.nan
+
+
+def average(comm, arrays, weight):
+    """The mean of arrays over the ranks, in place; the ranks' weights add up to 1."""
+    for array in arrays:
+        array *= weight
+        comm.Allreduce(array)
+
+
+def average_state(comm, state, weight):
+    """The mean of the floating-point arrays of an optimizer's state, and the largest of its counts."""
+    names = sorted(state)
+    average(comm, [state[name] for name in names if np.ndim(state[name])], weight)
+    for name in names:
+        if not np.ndim(state[name]):
+            state[name] = comm.Allreduce(state[name], "max")
