@@ -96,8 +96,8 @@ class Model:
             What to evaluate after each epoch; False: nothing.
         callbacks : sequence of functions
             Called with each record on rank 0; may return `dtnn.Stop`.
-        strategy : AllReduce
-            How the replicas are kept together.
+        strategy : Strategy
+            How the replicas are kept together: `dtnn.parallel.AllReduce()` (the default), ``Sharded()``, ``LocalSGD(8)`` ...
         resume : bool
             Go on after the last finished epoch, also that of a model loaded from a file, bit by bit as if there had been no
             pause; `epochs` counts from the beginning.

@@ -48,6 +48,7 @@ class Adagrad(Optimizer):
     weight_decay: float = 0.0
     decay_all: bool = False
     clip_norm: float | None = None
+    layerwise = False
 
     def state(self, parameters):
         """The sum of squares."""

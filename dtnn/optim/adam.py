@@ -54,6 +54,7 @@ class Adam(Optimizer):
     weight_decay: float = 0.0
     decay_all: bool = False
     clip_norm: float | None = None
+    layerwise = False
 
     def state(self, parameters):
         """The two running means, and how many updates they have seen."""

@@ -43,6 +43,7 @@ class AdamW(Optimizer):
     weight_decay: float = 0.01
     decay_all: bool = False
     clip_norm: float | None = None
+    layerwise = False
 
     def state(self, parameters):
         """The two running means, and how many updates they have seen."""

@@ -46,6 +46,7 @@ class Nadam(Optimizer):
     momentum_decay: float = 4e-3
     decay_all: bool = False
     clip_norm: float | None = None
+    layerwise = False
 
     def state(self, parameters):
         """The two running means, the number of updates they have seen, and the product M of the momenta."""

@@ -19,11 +19,16 @@ class Optimizer:
     normalisation unless `decay_all`; `clip_norm`, the largest 2-norm of the gradient of all weights
     together, summed over the ranks.
 
+    `layerwise` (no field) says whether the rule takes a layer's weights as a whole, as LARS does; a rule of your own that
+    treats each weight by itself may say ``layerwise = False``, so that ranks can divide the weights evenly (`Sharded`).
+
     Raises
     ------
     ValueError
         A setting makes no sense; the message names the optimizer, the setting, the value, and what it may be.
     """
+
+    layerwise = True
 
     def __post_init__(self):
         for name, (holds, words) in RULES.items():

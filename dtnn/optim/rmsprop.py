@@ -56,6 +56,7 @@ class RMSProp(Optimizer):
     weight_decay: float = 0.0
     decay_all: bool = False
     clip_norm: float | None = None
+    layerwise = False
 
     def state(self, parameters):
         """The running mean of squares; if centered or with momentum, two vectors for these."""

@@ -54,6 +54,7 @@ class SGD(Optimizer):
     weight_decay: float = 0.0
     decay_all: bool = False
     clip_norm: float | None = None
+    layerwise = False
 
     def __post_init__(self):
         Optimizer.__post_init__(self)

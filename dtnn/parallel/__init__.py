@@ -1,8 +1,17 @@
 """How the replicas of a network stay together: one file a strategy."""
 
+from .accumulate import Accumulate
 from .allreduce import AllReduce
 from .broadcast import broadcast
+from .compressed import Compressed
+from .gossip import Gossip
 from .in_sync import OutOfSync, in_sync
+from .local_sgd import LocalSGD
+from .parameter_server import ParameterServer
+from .sharded import Sharded
 from .strategy import Exchange, Strategy
 
-__all__ = ["AllReduce", "Exchange", "OutOfSync", "Strategy", "broadcast", "in_sync"]
+__all__ = [
+    "Accumulate", "AllReduce", "Compressed", "Exchange", "Gossip", "LocalSGD", "OutOfSync", "ParameterServer", "Sharded",
+    "Strategy", "broadcast", "in_sync",
+]  # fmt: skip

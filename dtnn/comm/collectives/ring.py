@@ -38,16 +38,18 @@ def ring(comm, array):
     ring_all_gather(comm, array)
 
 
-def ring_reduce_scatter(comm, array):
+def ring_reduce_scatter(comm, array, mine=None):
     """Leave the sum over all ranks of share `rank` there on each rank; the rest of the (flat) array holds partial sums.
+
+    The shares are even ones, or the P views of the array in `mine`.
 
     Notes
     -----
     Cost: (P-1) alpha + (P-1)/P n (beta + gamma).
     """
     right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
-    mine = shares(array, comm.size)
-    received = np.empty(-(-array.size // comm.size), array.dtype)
+    mine = shares(array, comm.size) if mine is None else mine
+    received = np.empty(max(share.size for share in mine), array.dtype)
     for step in range(1, comm.size):
         outgoing, growing = mine[comm.rank - step], mine[(comm.rank - step - 1) % comm.size]
         part = received[: growing.size]
@@ -55,14 +57,14 @@ def ring_reduce_scatter(comm, array):
         growing += part
 
 
-def ring_all_gather(comm, array):
-    """Copy share `rank` of each rank's (flat) array to all ranks.
+def ring_all_gather(comm, array, mine=None):
+    """Copy share `rank` of each rank's (flat) array to all ranks; the shares are even ones, or the P views in `mine`.
 
     Notes
     -----
     Cost: (P-1) alpha + (P-1)/P n beta.
     """
     right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
-    mine = shares(array, comm.size)
+    mine = shares(array, comm.size) if mine is None else mine
     for step in range(comm.size - 1):
         comm.Sendrecv(mine[comm.rank - step], right, mine[comm.rank - step - 1], left)
