@@ -1,5 +1,6 @@
 """Inputs with their targets, as training and evaluation use them."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -110,7 +111,7 @@ class Samples:
 
     def gather_inputs(self, indices, out=None, dtype=np.float32, key=None):
         """The inputs of a mini-batch, batch last: (C, H, W, n), (D, n) or (T, n)."""
-        if self.augment and key is not None:
+        if self.augment and key is not None and len(indices):
             changed = self.replaced(x=self._augmented(indices, key))
             return changed.gather_inputs(np.arange(len(indices)), out, dtype)
         if self.tokens:
@@ -120,7 +121,10 @@ class Samples:
         if self.x.ndim == 2:
             return gather(self.x, indices, out, self.scale)
         channels = self.x.shape[-1]  # what lies between batch and channels is, to the kernel, one long row of pixels
-        gather(self.x.reshape(len(self), -1, 1, channels), indices, out.reshape(channels, -1, 1, len(indices)), self.scale)
+        pixels = math.prod(self.x.shape[1:-1])  # said, not -1: a share may be empty
+        gather(
+            self.x.reshape(len(self), pixels, 1, channels), indices, out.reshape(channels, pixels, 1, len(indices)), self.scale
+        )
         return out
 
     def gather_targets(self, indices, dtype=np.float32):

@@ -3,7 +3,7 @@ import pickle
 import numpy as np
 import pytest
 
-from dtnn.data import Dataset, Samples, batch_last, check_inputs, inputs, labels, samples
+from dtnn.data import Dataset, Flip, Samples, batch_last, check_inputs, inputs, labels, samples
 
 IMAGES = np.random.default_rng(0).integers(0, 256, (6, 5, 4, 3), dtype=np.uint8)
 ROWS = np.random.default_rng(1).normal(size=(6, 7)).astype(np.float32)
@@ -208,3 +208,11 @@ def test_a_part_of_samples_is_contiguous_and_keeps_the_batch_axis():
     assert some[::2].y.tolist() == [2, 0, 1]
     assert some[3].x.shape == (1, 5, 4, 3)
     assert some[np.array([True, False, False, False, False, True])].y.tolist() == [2, 0]
+
+
+def test_no_image_at_all_is_gathered():
+    """A share of a last batch may be empty."""
+    few = Samples(np.zeros((3, 4, 5, 2), np.float32), [0, 1, 2], augment=(Flip(),))
+    x, y = few.gather(np.arange(0), key=(0, 1))
+    assert x.shape == (2, 4, 5, 0)
+    assert y.shape == (0,)
