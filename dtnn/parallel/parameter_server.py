@@ -1,5 +1,6 @@
 """`ParameterServer`: rank 0 keeps the weights, the others send it gradients and get weights back."""
 
+from collections import deque
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,23 +18,29 @@ class ParameterServer:
         grad <- sum over workers of grad             w <- update(w, grad), on the server           w -> workers
 
     That is synchronous: the weights are those of `AllReduce`, to rounding, for every optimizer, whose state is the server's.
+    With staleness s the workers get weights that are s updates old, so that with w_t after t updates::
+
+        w_(t+1) <- update(w_t, grad at w_(t-s))      (at the start, and after each epoch, the workers have the newest)
 
     Parameters
     ----------
     staleness : int
-        How many updates old a worker's weights may be. Only 0, the synchronous server, is there.
+        s, how many updates old the workers' weights are; 0 is synchronous.
 
     Raises
     ------
-    ValueError
-        Another staleness; or one rank only, where there would be nobody to train.
+    ValueError, TypeError
+        `staleness` is no whole number >= 0; or one rank only, where there would be nobody to train.
 
     Notes
     -----
     Cost a step: (P-1) (alpha + n beta + n gamma) at the server, the bottleneck; then ceil(log2 P) (alpha + n beta) for the
     weights, and a broadcast of a few numbers between the two, for the loss and for decisions. The ring sends 2 (P-1)/P n.
 
-    Li et al. (2014), "Scaling distributed machine learning with the parameter server".
+    Stale weights are here to show what they do to the training, the same in every run: the workers still wait for each other at
+    each step, so no time is won, and the server keeps s + 1 copies of the weights.
+
+    Li et al. (2014), "Scaling distributed machine learning with the parameter server"; bounded staleness: Ho et al. (2013).
 
     Examples
     --------
@@ -44,12 +51,7 @@ class ParameterServer:
     staleness: int = 0
 
     def __post_init__(self):
-        whole_number(self, "staleness", 0, "updates that weights may be old; 0 is synchronous")
-        if self.staleness:
-            raise ValueError(
-                f"ParameterServer(staleness={self.staleness}): only the synchronous server, staleness=0, is there; "
-                "for ranks that wait less for each other use LocalSGD or Gossip"
-            )
+        whole_number(self, "staleness", 0, "updates that the workers' weights are old; 0 is synchronous")
 
     def begin(self, comm, parameters, optimizer):
         """See `Strategy`."""
@@ -62,9 +64,13 @@ class ParameterServer:
 
 
 class Server(Exchange):
-    """Adds up and updates."""
+    """Adds up and updates, and remembers the last weights."""
 
     alike, servers = False, 1
+
+    def __init__(self, *parts):
+        super().__init__(*parts)
+        self.last = deque([self.trained[0].copy()], self.strategy.staleness + 1)
 
     def combine(self, tail, count, total, progress):
         before, region = self.comm.bytes, self.parameters.reduced(tail)
@@ -78,8 +84,20 @@ class Server(Exchange):
 
     def mix(self, progress):
         before = self.comm.bytes
-        self.comm.Bcast(self.trained[0])
+        self._remember()
+        self.comm.Bcast(self.last[0])
         return self.comm.bytes - before
+
+    def _remember(self):
+        """The newest weights, in the memory of the oldest."""
+        oldest = self.last.popleft() if len(self.last) == self.last.maxlen else np.empty_like(self.trained[0])
+        oldest[:] = self.trained[0]
+        self.last.append(oldest)
+
+    def settle(self):
+        self.last.clear()
+        self._remember()
+        self.comm.Bcast(self.last[0])
 
     def whole_state(self):
         for name in sorted(self.state):
@@ -108,6 +126,9 @@ class Worker(Exchange):
         before = self.comm.bytes
         self.comm.Bcast(self.trained[0])
         return self.comm.bytes - before
+
+    def settle(self):
+        self.mix(None)
 
     def whole_state(self):
         state = self.optimizer.state(self.parameters)

@@ -19,6 +19,7 @@ from tests.training.test_train import rows
 STRATEGIES = [
     AllReduce(), Accumulate(2), Sharded(), LocalSGD(3), LocalSGD(3, after=1), Gossip("ring"), Gossip("exponential"),
     Gossip("complete"), Compressed("top_k"), Compressed("int8"), Compressed("fp16"), Compressed("sign"), ParameterServer(),
+    ParameterServer(staleness=2),
 ]  # fmt: skip
 strategies = pytest.mark.parametrize("strategy", STRATEGIES, ids=repr)
 CODED = [Compressed("top_k", keep=0.1), Compressed("int8"), Compressed("fp16"), Compressed("sign")]
@@ -177,6 +178,34 @@ def test_local_steps_are_averaged_by_samples():
     assert run_threads(job, 2) == [0.75, 0.75]
 
 
+@pytest.mark.parametrize("staleness", [0, 1, 3])
+def test_gradients_are_those_of_weights_so_many_updates_old(staleness):
+    """The gradient is the weight itself, from one of two workers."""
+
+    def job(comm):
+        parameters = network().parameters
+        parameters.value[:] = 1
+        exchange = ParameterServer(staleness).begin(comm, parameters, optim.SGD(0.1))
+        seen = []
+        for _ in range(8):
+            parameters.grad[: parameters.trainable] = parameters.value[: parameters.trainable] * (comm.rank == 1)
+            exchange.combine(2, 1, 2, None)
+            exchange.update(SimpleNamespace(step=1, epoch=0.0))
+            exchange.mix(None)
+            seen.append(parameters.value[0])
+        exchange.settle()
+        return seen, parameters.value[0]
+
+    weights = [1.0]
+    for step in range(8):
+        weights.append(weights[-1] - 0.1 * weights[max(0, step - staleness)])
+    (server, *_), *workers = run_threads(job, 3)
+    assert server == pytest.approx(weights[1:])
+    for seen, last in workers:
+        assert seen == pytest.approx([weights[max(0, step - staleness)] for step in range(1, 9)])
+        assert last == pytest.approx(weights[-1])
+
+
 def test_the_server_does_not_train():
     def job(comm):
         records = list(train(comm, network(), digits(), batch_size=10, strategy=ParameterServer()))
@@ -210,7 +239,7 @@ def test_pieces_are_smaller():
         (lambda: Compressed("topk"), ValueError, ["kind='topk'", "did you mean 'top_k'?"]),
         (lambda: Compressed("zzz"), ValueError, ["kind='zzz'", "there are 'top_k', 'int8'"]),
         (lambda: Compressed(keep=0), ValueError, ["keep=0", "such as 0.01"]),
-        (lambda: ParameterServer(3), ValueError, ["staleness=3", "staleness=0", "LocalSGD"]),
+        (lambda: ParameterServer(-1), ValueError, ["ParameterServer(staleness=-1)", "0 is synchronous"]),
         (lambda: list(train(Serial(), network(), digits(), strategy=ParameterServer())), ValueError, ["1 rank", "AllReduce()"]),
     ],
 )
