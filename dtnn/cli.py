@@ -3,8 +3,8 @@
 import argparse
 import difflib
 import importlib.util
+import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -100,14 +100,14 @@ def demo(asked):
 
 def lab(asked):
     """Copy the notebooks, then open JupyterLab on them."""
+    if not asked.copy_only and importlib.util.find_spec("jupyterlab") is None:
+        raise RuntimeError('JupyterLab is not installed; install it with:  python -m pip install "dtnn[lab]"')
     for name, what in copy_notebooks(asked.folder).items():
-        print(f"{what:8} {asked.folder / name}")
+        print(f"{what:8} {asked.folder / name}", flush=True)
     if asked.copy_only:
         return 0
-    if importlib.util.find_spec("jupyterlab") is None:
-        raise RuntimeError('JupyterLab is not installed; install it with:  python -m pip install "dtnn[lab]"')
     command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={asked.folder.resolve()}", *asked.jupyter]
-    return subprocess.call([*command, "--LabApp.default_url=/lab/tree/00_start.ipynb"])
+    os.execv(sys.executable, [*command, "--LabApp.default_url=/lab/tree/00_start.ipynb"])  # a signal to us is one to it
 
 
 def copy_notebooks(folder):

@@ -26,6 +26,8 @@ def demo(ranks, epochs, out):
     int
         0 if the training came to its end, else 1.
     """
+    if out.exists() and not out.is_dir():
+        raise ValueError(f"--out {out} is a file; give a folder, in which the picture and the run's JSON are to be")
     out.mkdir(parents=True, exist_ok=True)  # an impossible folder is told before the training
     digits, model = data.mnist5k(), zoo.lenet5()
     with _cluster(ranks) as cluster:
@@ -74,8 +76,8 @@ def _follow(run):
         while not run.wait(0.1):
             live.update()
     except KeyboardInterrupt:
-        run.stop("interrupted on the command line")
-        run.wait(5.0)
+        run.end("interrupted on the command line")
+        raise
     finally:
         live.close()
     run.result()

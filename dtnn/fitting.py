@@ -1,16 +1,13 @@
 """From what the user asks of `fit` to a job that every rank can run."""
 
+import inspect
 import time
 
-from . import nn, optim
+from . import known, optim
 from .data import global_batch, samples
 from .history import History
-from .named import chosen
-from .parallel import AllReduce
 from .records import Finish, Recorder
 from .training import train, with_callbacks
-
-PATIENCE = 2.0  # seconds that an interrupted run has to end by itself, at the end of a step
 
 
 class Fitting:
@@ -43,19 +40,24 @@ class Fitting:
                 "model.run.stop()"
             )
         model.refresh()
-        self.model, self.seed, self.resume = model, seed, None
+        self.model, self.seed, self.resume = model, known.seed(seed), None
         if resume:
             self.resume = _to_resume(model)
             self.seed = self.resume.seed
-        self.epochs = _at_least("epochs", epochs, 0)
+        self.epochs = known.whole("epochs", epochs, 0)
         self.batch_size, self.batch_size_per_rank = batch_size, batch_size_per_rank
         self.rows, self.name = samples(data, y), getattr(data, "name", "arrays")
         self.validation = _validation(data, validation_data)
-        self.optimizer, self.loss = chosen(optim, optimizer, "optimizer"), chosen(nn.losses, loss, "loss")
-        self.metrics = tuple(chosen(nn.metrics, metric, "metric") for metric in metrics)
-        self.callbacks, self.strategy = tuple(callbacks), strategy or AllReduce()
+        self.optimizer, self.loss, self.metrics = known.optimizer(optimizer), known.loss(loss), known.metrics(metrics)
+        self.callbacks, self.strategy = known.callbacks(callbacks), known.strategy(strategy)
         self.rows = model.suited(self.rows, self.loss)
         self.validation = self.validation and model.suited(self.validation, self.loss)
+
+    @classmethod
+    def of(cls, model, data, y, settings):
+        """That of a call with these settings; one that isn't known is told with the nearest that is."""
+        known.names(settings, [name for name in inspect.signature(cls).parameters if name not in ("model", "data", "y")], "fit")
+        return cls(model, data, y, **settings)
 
     def job(self, ranks):
         """The job and its arguments for that many ranks."""
@@ -78,7 +80,7 @@ class Fitting:
     def describe(self, batch_size):
         """What the run's first record says of it."""
         return {
-            "model": self.model.to_code(),
+            "model": _code(self.model),
             "parameters": sum(segment.size for segment in self.model.parameters.segments),
             "data": self.name,
             "samples": len(self.rows),
@@ -96,14 +98,14 @@ class Fitting:
 
     def fit(self, cluster, show):
         """Train, wait for the end, return the history; what is known when something goes wrong is kept in `model.history`."""
-        return self._fit_here(show) if cluster is None else self._fit_there(cluster, show)
+        return self._fit_here(show) if cluster is None else self._fit_there(known.cluster(cluster), show)
 
     def start(self, cluster):
         """Begin to train and return the `Run`."""
         from .cluster import Cluster
 
         own = Cluster(1, launcher="threads").start() if cluster is None else None
-        cluster = cluster or own
+        cluster = own or known.cluster(cluster)
         job, arguments = self.job(cluster.ranks)
         run = cluster.run(job, *arguments)
         run.then(lambda result: self._take(result, run.records))
@@ -145,10 +147,7 @@ class Fitting:
                 if shown:
                     shown.update()
         except KeyboardInterrupt:
-            run.stop()
-            if not run.wait(PATIENCE):
-                run.interrupt()
-                run.wait(PATIENCE)
+            run.end("interrupted")
         finally:
             self.model.history = History(run.records)
             if shown:
@@ -187,6 +186,14 @@ def train_with_callbacks(comm, model, rows, callbacks, settings):
     return (yield from (with_callbacks(generator, callbacks, model) if comm.rank == 0 else generator))
 
 
+def _code(model):
+    """The code that makes it, or what can be said of a model with layers of the user's own that don't tell."""
+    try:
+        return model.to_code()
+    except (SyntaxError, ValueError):
+        return repr(model)
+
+
 def _to_resume(model):
     if model.training is None:
         raise ValueError(
@@ -209,9 +216,3 @@ def _validation(given, wanted):
     if wanted is None:
         return getattr(given, "test", None)
     return samples(wanted, part="test")
-
-
-def _at_least(name, value, least):
-    if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
-        raise ValueError(f"{name}={value!r}: give a whole number of at least {least}")
-    return int(value)

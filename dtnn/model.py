@@ -2,11 +2,10 @@
 
 import numpy as np
 
-from . import nn
+from . import known, nn
 from .data import Samples, samples
 from .description import code
 from .fitting import Fitting
-from .named import chosen
 from .nn.parameters import named_parameters
 from .reuse import fresh
 from .training import evaluate, predict
@@ -95,7 +94,8 @@ class Model:
         validation_data : Dataset or (x, y) or False
             What to evaluate after each epoch; False: nothing.
         callbacks : sequence of functions
-            Called with each record on rank 0; may return `dtnn.Stop`.
+            Called with each record on rank 0; may return `dtnn.Stop`. On a cluster that is another process: what they print
+            shows here, what they change in variables stays there.
         strategy : Strategy
             How the replicas are kept together: `dtnn.parallel.AllReduce()` (the default), ``Sharded()``, ``LocalSGD(8)`` ...
         resume : bool
@@ -111,14 +111,14 @@ class Model:
         ValueError, TypeError
             If the data don't fit the model, or a setting isn't known; before anything is trained.
         """
-        return Fitting(self, data, y, **settings).fit(cluster, show)
+        return Fitting.of(self, data, y, settings).fit(cluster, show)
 
     def start(self, data, y=None, *, cluster=None, **settings):
         """Like `fit`, but return the `Run` at once: the notebook stays free, and the run shows itself.
 
         When the run has ended, this model has the trained weights.
         """
-        return Fitting(self, data, y, **settings).start(cluster)
+        return Fitting.of(self, data, y, settings).start(cluster)
 
     def evaluate(self, data, y=None, *, loss="cross_entropy", metrics=("accuracy",), batch_size=256):
         """Loss and metrics as a dict; of a Dataset, those of its test rows if it has some.
@@ -131,10 +131,9 @@ class Model:
         """
         from .comm import Serial
 
-        loss = chosen(nn.losses, loss, "loss")
+        loss, metrics, batch_size = known.loss(loss), known.metrics(metrics), known.whole("batch_size", batch_size, 1)
         rows = samples(data, y, part="train" if getattr(data, "test", None) is None else "test")
         rows = self.suited(rows, loss)
-        metrics = [chosen(nn.metrics, metric, "metric") for metric in metrics]
         return evaluate(Serial(), self, rows, loss=loss, metrics=metrics, batch_size=batch_size)
 
     def predict(self, x, *, batch_size=256):
@@ -146,6 +145,7 @@ class Model:
         >>> dtnn.zoo.mlp().predict(dtnn.data.mnist5k().x_test[:3]).shape
         (3, 10)
         """
+        batch_size = known.whole("batch_size", batch_size, 1)
         return predict(self, Samples(x).suit(self.input_shape, tokens=self.takes_tokens), batch_size=batch_size)
 
     def suited(self, rows, loss):

@@ -38,7 +38,7 @@ def read(path):
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         about = json.loads(arrays.pop(ABOUT).tobytes().decode())
-    except (KeyError, ValueError, zipfile.BadZipFile, EOFError) as error:
+    except (KeyError, ValueError, AttributeError, zipfile.BadZipFile, EOFError) as error:
         raise ValueError(f"{path} is not a model saved by dtnn, or is damaged: {error}") from error
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         raise ValueError(

@@ -62,9 +62,9 @@ def test_notebooks_are_copied_and_the_users_are_kept(tmp_path):
 
 def test_lab_opens_jupyter_in_the_folder(tmp_path, monkeypatch, capsys):
     called = []
-    monkeypatch.setattr(cli.subprocess, "call", lambda command: called.append(command) or 0)
+    monkeypatch.setattr(cli.os, "execv", lambda program, command: called.append(command))
     monkeypatch.setattr(cli.importlib.util, "find_spec", lambda name: object())
-    assert cli.main(["lab", str(tmp_path), "--", "--no-browser"]) == 0
+    cli.main(["lab", str(tmp_path), "--", "--no-browser"])
     assert called[0][:3] == [sys.executable, "-m", "jupyterlab"]
     assert f"--ServerApp.root_dir={tmp_path}" in called[0]
     assert "--no-browser" in called[0]

@@ -1,5 +1,6 @@
 """The user's object: what it takes, refuses, keeps and gives back."""
 
+import json
 import os
 import pickle
 import subprocess
@@ -442,3 +443,83 @@ def test_what_can_not_be_resumed_in_other_ways():
         model.fit(x, y, epochs=2, optimizer="adam", batch_size=12, resume=True, show=False)
     with pytest.raises(ValueError, match=r"made with Adam.*LAMB.*can't go on"):
         model.fit(x, y, epochs=2, optimizer="lamb", batch_size=8, resume=True, show=False)
+
+
+# ---- what a beginner types
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "told"),
+    [
+        ({"optimizer": None}, TypeError, "optimizer=None is no optimizer"),
+        ({"optimizer": dtnn.optim.SGD}, TypeError, r"write SGD\(\.\.\.\)"),
+        ({"loss": None}, TypeError, "loss=None is no function"),
+        ({"metrics": None}, TypeError, "metrics=None"),
+        ({"callbacks": 3}, TypeError, "callbacks=3"),
+        ({"cluster": 2}, TypeError, r"cluster=2 is no cluster; start one with dtnn\.Cluster\(2\)"),
+        ({"strategy": 7}, TypeError, "strategy=7 is none"),
+        ({"strategy": "rign"}, ValueError, "rign.*ring"),
+        ({"seed": 1.5}, ValueError, "seed=1.5"),
+        ({"seed": 2**70}, ValueError, "at most"),
+        ({"epoch": 2}, TypeError, "no setting 'epoch'; did you mean epochs"),
+    ],
+)
+def test_what_is_typed_wrong_is_told(settings, error, told):
+    with pytest.raises(error, match=told):
+        network().fit(*data(), show=False, **settings)
+
+
+def test_one_metric_and_one_callback_need_no_list():
+    seen = []
+    history = network().fit(*data(), metrics="accuracy", callbacks=seen.append, show=False)
+    assert "accuracy" in history.history
+    assert seen
+
+
+def test_an_algorithm_is_a_strategy():
+    with dtnn.Cluster(3, launcher="threads") as cluster:
+        history = network().fit(*data(), strategy="ring", cluster=cluster, show=False)
+    assert "ring" in history.records.of(dtnn.records.Start)[0].settings["strategy"]
+
+
+def test_batch_sizes_of_nothing():
+    with pytest.raises(ValueError, match="batch_size=0"):
+        network().predict(data()[0], batch_size=0)
+    with pytest.raises(ValueError, match="batch_size=-1"):
+        network().evaluate(*data(), batch_size=-1)
+
+
+def test_a_layer_that_does_not_tell_how_it_is_made_is_trained():
+    class Applied(Layer):
+        def __init__(self, f):
+            self.f = f
+
+        def forward(self, x, step=None):
+            return self.f(x), lambda dy: dy
+
+    model = Model(Flatten(), Applied(lambda x: x), Linear(4), input_shape=(8, 6, 1))
+    assert model.fit(*data(), show=False).reason == "done"
+    with pytest.raises(ValueError, match="Applied can't be described"):
+        model.save("never.npz")
+
+
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_a_validation_smaller_than_the_ranks(count):
+    x, y = data()
+    with dtnn.Cluster(3, launcher="threads") as cluster:
+        model = network()
+        history = model.fit(x, y, validation_data=(x[:count], y[:count]), cluster=cluster, show=False).history
+    assert history["val_loss"][-1] == pytest.approx(model.evaluate(x[:count], y[:count])["loss"], rel=1e-5)
+
+
+@pytest.mark.parametrize("damage", ["layers", "input_shape", "steps", "frozen", "dtype"])
+def test_a_damaged_description_is_told(tmp_path, damage):
+    model, path = network(), tmp_path / "model.npz"
+    model.save(path)
+    with np.load(path) as file:
+        arrays = dict(file)
+    about = json.loads(arrays["dtnn"].tobytes())
+    del about[damage]
+    np.savez(path, **arrays | {"dtnn": np.frombuffer(json.dumps(about).encode(), np.uint8)})
+    with pytest.raises(ValueError, match="is not a model saved by dtnn, or is damaged"):
+        dtnn.load(path)

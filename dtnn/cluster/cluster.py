@@ -13,6 +13,7 @@ from .. import machine
 from .run import Run
 
 LAUNCHERS = ("mpi", "threads")
+MOST = 4096  # ranks or threads: a slip of the finger should not fill the memory
 THREAD_VARIABLES = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 COLUMNS = ("rank", "host", "pid", "cores", "threads", "state")
 
@@ -218,6 +219,8 @@ def _positive(value, name):
         raise TypeError(f"{name}={value!r} is no whole number; ask for 1, 2, 3 ...") from None
     if isinstance(value, bool) or number < 1:
         raise ValueError(f"{name}={value!r} can't be; ask for 1 or more")
+    if number > MOST:
+        raise ValueError(f"{name}={value!r} is more than dtnn starts, {MOST}; ask for fewer")
     return number
 
 

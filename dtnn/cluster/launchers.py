@@ -86,10 +86,12 @@ def ipyparallel_cluster(size, folder, engine_environment):
     from traitlets.config import Config
 
     launcher = mpiexec()
-    marked = {watchdog.VARIABLE: engine_environment[watchdog.VARIABLE], "IPYTHONDIR": folder}
+    # safe path: a random.py in the folder where the user works is not Python's
+    private = {"IPYTHONDIR": folder, "PYTHONSAFEPATH": "1"}
+    marked = {watchdog.VARIABLE: engine_environment[watchdog.VARIABLE], **private}
     config = Config()
     config.LocalControllerLauncher.environment = marked
-    config.MPIEngineSetLauncher.environment = {**engine_environment, "IPYTHONDIR": folder}
+    config.MPIEngineSetLauncher.environment = {**engine_environment, **private}
     config.MPIEngineSetLauncher.mpi_cmd = [launcher]
     config.MPIEngineSetLauncher.mpi_args = ["-iface", "lo"] if is_mpich(launcher) and sys.platform == "linux" else []
     engine = [sys.executable, "-m", "ipyparallel.engine"]

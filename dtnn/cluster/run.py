@@ -204,6 +204,13 @@ class Run:
         self._interrupt_asked = True
         self._request("interrupt", None)
 
+    def end(self, text="stopped by the user", patience=2.0):
+        """End it cleanly, or after `patience` seconds now; returns when it has ended. For who was interrupted while waiting."""
+        self.stop(text)
+        if not self.wait(patience):
+            self.interrupt()
+            self.wait(2 * GRACE)
+
     def send(self, command):
         """Hand a command to a generator job: rank 0's generator gets it as the answer to its next `yield`."""
         self._request("command", command)
@@ -300,6 +307,7 @@ class Run:
         if rank == 0:
             with contextlib.suppress(ValueError, OSError):  # a closed stdout is no reason to lose the run
                 sys.stdout.write(text)
+                sys.stdout.flush()  # it is live in a pipe, too
 
     def _end(self, outcome):
         """A rank has ended."""

@@ -100,7 +100,9 @@ class Story:
 
     @property
     def rate(self):
-        """Samples a second over the last 50 steps; None before the first."""
+        """Samples a second: over the last 50 steps, of a run that has ended over its epochs; None before the first step."""
+        if self.finish and self.epochs:
+            return sum(epoch.samples for epoch in self.epochs) / max(1e-9, sum(epoch.seconds for epoch in self.epochs))
         seconds = sum(seconds for _, seconds in self._recent)
         return sum(samples for samples, _ in self._recent) / seconds if seconds > 0 else None
 

@@ -5,6 +5,7 @@ import numpy as np
 from ..data import shares
 from ..nn.losses import cross_entropy
 from ..nn.metrics import accuracy
+from ..nn.passes import Pass
 
 
 def evaluate(comm, model, samples, *, loss=cross_entropy, metrics=(accuracy,), batch_size=256):
@@ -30,12 +31,13 @@ def evaluate(comm, model, samples, *, loss=cross_entropy, metrics=(accuracy,), b
     dict of str to float
         ``loss`` and each metric by its name.
     """
-    sums = [np.zeros(2)] + [None] * len(metrics)
+    sums, step, nothing = [np.zeros(2)] + [None] * len(metrics), Pass(training=False), np.zeros((*model.net.shapes[-1], 0))
     for start in range(0, len(samples), batch_size):
         total = min(batch_size, len(samples) - start)
         first, count = shares(total, comm.size)[comm.rank]
-        x, y = samples.gather(np.arange(start + first, start + first + count), dtype=model.parameters.value.dtype)
-        outputs = model.net(x) if count else np.zeros((*model.net.shapes[-1], 0), x.dtype)
+        indices, dtype = np.arange(start + first, start + first + count), model.parameters.value.dtype
+        y = samples.gather_targets(indices, dtype)
+        outputs = infer(model, samples.gather_inputs(indices, dtype=dtype), step) if count else nothing
         # weight 1: only the sum of the losses is wanted, not the gradient's scale
         sums[0] += (loss(outputs, y, 1)[0], count) if count else (0, 0)
         for k, metric in enumerate(metrics, 1):
@@ -52,12 +54,18 @@ def evaluate(comm, model, samples, *, loss=cross_entropy, metrics=(accuracy,), b
 
 def predict(model, samples, *, batch_size=256):
     """The model's outputs for all samples, batch first: ``(N, K)`` for K outputs, ``(N, H, W, C)`` for maps."""
-    parts = []
+    parts, step = [], Pass(training=False)
     for start in range(0, len(samples), batch_size):
         indices = np.arange(start, min(start + batch_size, len(samples)))
         x = samples.gather_inputs(indices, dtype=model.parameters.value.dtype)
-        parts.append(batch_first(model.net(x)))
+        parts.append(batch_first(infer(model, x, step)))
     return np.concatenate(parts)
+
+
+def infer(model, x, step):
+    """The outputs for inputs that are batch last already; buffers of the pass serve again in the next call."""
+    step.begin(0, 0, x.shape[-1], x.shape[-1])
+    return model.net.forward(x, step)[0]
 
 
 def batch_first(outputs):
