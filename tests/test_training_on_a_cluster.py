@@ -137,7 +137,7 @@ def test_callbacks_work_on_rank_0_and_may_stop(cluster, capfd):
 def test_a_loss_that_is_not_finite_ends_the_run_with_step_and_layer(cluster):
     x, y = few()
     model = network()
-    with pytest.raises(dtnn.training.NotFinite, match=r"step \d+ is not finite.*linear"):
+    with pytest.raises(dtnn.training.NotFinite, match=r"step \d+ left the finite numbers.*linear"):
         model.fit(x, y, cluster=cluster, epochs=50, batch_size=10, optimizer=optim.SGD(1e30), show=False)
     assert model.history.reason == "failed"
 

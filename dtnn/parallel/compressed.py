@@ -42,6 +42,7 @@ class Compressed:
     -----
     Cost: (P-1) (alpha + m beta) for an all-gather of m bytes a rank (for n weights, top_k: k times 8 in float32; int8: n,
     fp16: 2n, sign: n/8), and an all-reduce of a few numbers for the loss and for decisions, which are never compressed.
+    NumPy converts to and from half precision number by number, which takes longer than "int8" does.
     With many ranks the all-gather, which grows with P, loses what compression wins. What is kept is a vector as large as the
     gradient, and not part of a checkpoint: a training that is resumed begins with nothing kept.
 
