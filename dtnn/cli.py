@@ -6,6 +6,7 @@ import importlib.util
 import os
 import shutil
 import sys
+from importlib import metadata
 from pathlib import Path
 
 from . import __version__
@@ -136,12 +137,14 @@ def copy_notebooks(folder):
 
 
 def notebooks():
-    """The folder of the notebooks: inside the installed package, or beside it in a copy of the project."""
-    inside = Path(__file__).parent / "notebooks"
+    """The folder of the notebooks: beside the package in a copy of the project, else where its installation put them."""
     beside = Path(__file__).parent.parent / "notebooks"
-    found = next((folder for folder in (inside, beside) if any(folder.glob("*.ipynb"))), None)
-    if found is None:
-        raise RuntimeError(f"no notebooks in {inside} nor in {beside}: install dtnn again, or run it from the project's folder")
+    if (beside / "00_start.ipynb").exists():
+        return beside
+    files = metadata.files("dtnn") or ()
+    found = next((Path(file.locate()).resolve().parent for file in files if file.name == "00_start.ipynb"), None)
+    if found is None or not found.exists():
+        raise RuntimeError(f"no notebooks in {beside} nor where dtnn is installed: install it again, or use the project's folder")
     return found
 
 

@@ -39,10 +39,8 @@ def requirements(*texts):
 # ---- the lists
 
 
-def test_all_packages_are_listed():
-    listed = set(setup()["options"]["packages"].split())
-    folders = {path.parent.relative_to(ROOT) for path in (ROOT / "dtnn").rglob("*.py")}
-    assert listed == {".".join(folder.parts) for folder in folders} | {"dtnn.notebooks"}
+def test_all_folders_are_packages():
+    assert all((path.parent / "__init__.py").exists() for path in (ROOT / "dtnn").rglob("*.py"))
 
 
 def test_all_data_files_are_listed():
@@ -114,13 +112,14 @@ def test_hooks_are_the_commands_of_ci():
 TRY = """
 import importlib.metadata, json, pathlib, sys
 import dtnn
+from dtnn.cli import notebooks
 from dtnn.data import mnist5k
 home = pathlib.Path(dtnn.__file__).parent
 command, = [e for e in importlib.metadata.distribution("dtnn").entry_points if e.name == "dtnn"]
 print(json.dumps({
     "home": str(home),
     "digits": [len(mnist5k().train), len(mnist5k().test)],
-    "notebooks": {path.name: json.loads(path.read_text())["nbformat"] for path in sorted((home / "notebooks").glob("*.ipynb"))},
+    "notebooks": {path.name: json.loads(path.read_text())["nbformat"] for path in sorted(notebooks().glob("*.ipynb"))},
     "command": command.value,
 }))
 """
@@ -144,10 +143,11 @@ def test_wheel_holds_the_notebooks_and_the_digits(built):
     (wheel,) = built.glob("*.whl")
     names = zipfile.ZipFile(wheel).namelist()
     assert "dtnn/data/mnist5k.npz" in names
-    notebooks = {f"dtnn/notebooks/{path.name}" for path in (ROOT / "notebooks").glob("*.ipynb")}
+    whole = f"dtnn-{setup()['metadata']['version']}"
+    notebooks = {f"{whole}.data/data/share/dtnn/notebooks/{path.name}" for path in (ROOT / "notebooks").glob("*.ipynb")}
     assert notebooks
     assert notebooks <= set(names)
-    assert {name.split("/")[0] for name in names} == {"dtnn", f"dtnn-{setup()['metadata']['version']}.dist-info"}
+    assert {name.split("/")[0] for name in names} == {"dtnn", f"{whole}.dist-info", f"{whole}.data"}
     assert any(name.endswith("licenses/LICENSE") or name.endswith("dist-info/LICENSE") for name in names)
     sources = {str(path.relative_to(ROOT)) for path in (ROOT / "dtnn").rglob("*.py")}
     assert sources == {name for name in names if name.startswith("dtnn/") and name.endswith(".py")}
@@ -181,3 +181,21 @@ def test_wheel_works_where_the_sources_are_not(built, tmp_path):
     assert set(told["notebooks"].values()) == {4}
     assert told["command"] == "dtnn.cli:main"
     assert (python.parent / "dtnn").exists() or (python.parent / "dtnn.exe").exists()
+
+
+@pytest.mark.limit(120)
+def test_an_editable_installation_is_found_from_the_folder_above(built, tmp_path):
+    """There the copy of the project is itself a folder called dtnn, which must not be taken for the package."""
+    shutil.copytree(built / "source", tmp_path / "dtnn")
+    venv.create(tmp_path / "venv", with_pip=False)
+    python = tmp_path / "venv" / ("Scripts" if sys.platform == "win32" else "bin") / "python"
+
+    def run(*command):
+        return subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=tmp_path, check=True).stdout
+
+    site = Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
+    (site / "borrowed.pth").write_text("\n".join({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}))
+    options = ["--quiet", "--no-index", "--no-deps", "--ignore-installed", "--no-build-isolation"]
+    run(python, "-m", "pip", "install", *options, "-e", "dtnn")
+    told = run(python, "-c", "import dtnn; print(dtnn.__file__, dtnn.Cluster.__name__)")
+    assert told.split() == [str(tmp_path / "dtnn" / "dtnn" / "__init__.py"), "Cluster"]
