@@ -234,3 +234,15 @@ def test_without_a_runtime_folder_the_temporary_one_is_used(tmp_path, monkeypatc
         os.chown(tmp_path / f"dtnn-{os.getuid()}", 12345, -1)
         with pytest.raises(PermissionError, match="owner 12345"):
             folder.place()
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 knows no safe path")
+def test_a_file_named_like_a_module_of_python_is_not_taken_for_it(tmp_path):
+    (tmp_path / "random.py").write_text("raise SystemExit('this is not the module you look for')")
+    code = (
+        "from dtnn import Cluster\nwith Cluster(2, on_wait=False) as c: print(c.run(lambda comm: comm.Allreduce(1)).result(20))"
+    )
+    command = [sys.executable, "-P", "-c", f"if __name__ == '__main__':\n    exec({code!r})"]
+    environment = {**os.environ, "PYTHONPATH": str(folder.__file__).rsplit("/dtnn/", 1)[0]}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=50)
+    assert done.stdout.strip() == "2", done.stderr
