@@ -52,7 +52,7 @@ def strategy(strategy):
         return AllReduce()
     if isinstance(strategy, str) or (callable(strategy) and not isinstance(strategy, type)):
         return AllReduce(strategy)
-    if isinstance(strategy, type) or not (type(strategy).__module__.startswith("dtnn.parallel") or hasattr(strategy, "reduce")):
+    if isinstance(strategy, type) or not hasattr(strategy, "begin"):
         raise TypeError(f"strategy={strategy!r} is none; give one of dtnn.parallel, such as AllReduce()")
     return strategy
 
