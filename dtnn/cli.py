@@ -1,4 +1,4 @@
-"""The command line: ``dtnn demo | lab | doctor | info``."""
+"""The command line: ``dtnn demo | lab | warmup | doctor | info``."""
 
 import argparse
 import difflib
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from . import __version__
 
-COMMANDS = ("demo", "lab", "doctor", "info")
+COMMANDS = ("demo", "lab", "warmup", "doctor", "info")
 FORMATTER = argparse.ArgumentDefaultsHelpFormatter
 
 
@@ -75,6 +75,9 @@ def _parser():
     add.add_argument("--copy-only", action="store_true", help="do not open JupyterLab")
     add.add_argument("jupyter", nargs="*", metavar="-- OPTION", help="options for JupyterLab, behind --: -- --no-browser")
     add.set_defaults(command=lab)
+    add = commands.add_parser("warmup", help="compile the kernels now, so that nobody waits at a first step")
+    add.add_argument("nets", nargs="*", metavar="NET", help="networks of dtnn.zoo; all of them, if none is named")
+    add.set_defaults(command=warmup)
     commands.add_parser("doctor", help="say what is installed and what is wrong").set_defaults(command=doctor)
     commands.add_parser("info", help="describe this machine").set_defaults(command=info)
     return parser
@@ -148,7 +151,15 @@ def notebooks():
     return found
 
 
-# ---- doctor, info, version
+# ---- warmup, doctor, info, version
+
+
+def warmup(asked):
+    """Fill the cache of compiled kernels, see `dtnn.warmup`."""
+    from .warmup import warmup
+
+    print(warmup(*asked.nets, say=lambda text: print(text, flush=True)))
+    return 0
 
 
 def doctor(asked):

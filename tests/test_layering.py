@@ -17,7 +17,7 @@ FIRST = {"nn", "comm", "data", "plots", "explain"}
 SECOND = {"optim", "parallel"}
 THIRD = {"training", "cluster"}
 MAY_IMPORT = {
-    "kernels": set(),
+    "kernels": {"machine"},
     "records": set(),
     "machine": set(),
     "named": set(),
@@ -42,6 +42,7 @@ MAY_IMPORT = {
     "check": GROUND | FIRST | SECOND | THIRD | {"model"},
     "scaling": GROUND | FIRST | SECOND | THIRD | {"model", "fitting"},
     "zoo": {"nn", "model"},
+    "warmup": GROUND | FIRST | SECOND | THIRD | {"model", "zoo"},
     "cli": None,  # anything
     "demo": None,
     "__main__": None,

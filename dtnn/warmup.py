@@ -1,0 +1,118 @@
+"""`warmup`: compile now what trainings will need, so that nobody waits at a first step."""
+
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from . import optim, zoo
+from .comm import Serial
+from .data import Samples
+from .kernels.cache import compiling, folder
+from .machine import threads
+from .model import Model
+from .named import chosen
+from .nn import Linear
+from .training import predict, train
+
+# Batches of both kinds of images that there are, each with the optimizer most people begin with.
+USUAL = ((64, np.uint8, optim.SGD(0.0, momentum=0.9)), (32, np.float32, optim.Adam(0.0)))
+REST = 10  # samples in a last, smaller batch
+
+
+@dataclass(frozen=True)
+class Warmup:
+    """What `warmup` did.
+
+    Parameters
+    ----------
+    kernels : tuple of str
+        Those that were compiled; the others were on disk already.
+    seconds : float
+    folder : path
+        Where they are.
+    """
+
+    kernels: tuple
+    seconds: float
+    folder: object
+
+    def __str__(self):
+        done = f"{len(self.kernels)} kernels compiled" if self.kernels else "all kernels were there already"
+        return f"{done}: {self.seconds:.1f} s, in {self.folder}"
+
+
+def warmup(*nets, say=print):
+    """Compile the kernels of networks of the zoo, for one thread, and of every optimizer.
+
+    Each network makes a few steps and an evaluation with images of 8 bits and of float32, in batches of the usual sizes.
+
+    Parameters
+    ----------
+    *nets : str
+        Names in `dtnn.zoo`; all of them, if there are none.
+    say : function of str
+        Is told each network, and each kernel when it begins to be compiled.
+
+    Returns
+    -------
+    Warmup
+
+    Raises
+    ------
+    ValueError
+        If the zoo has no such network; says which is near.
+    RuntimeError
+        If compiled kernels can't be kept; says why not.
+
+    Examples
+    --------
+    >>> warmup("mlp", say=lambda text: None).folder.name[:8]
+    'kernels-'
+    """
+    made = [(name, chosen(zoo, name, "network")) for name in nets or zoo.__all__]
+    if folder() is None:
+        raise RuntimeError("compiled kernels can't be kept on this machine; set DTNN_CACHE_DIR to a folder that can be written")
+    start, kernels = time.perf_counter(), []
+
+    def told(name, number):
+        kernels.append(name)
+        say(f"    kernel {number:3}  {name}")
+
+    with threads(1), compiling(told):
+        for name, make in made:
+            say(name)
+            _network(make)
+        say("batches and optimizers")
+        _batches()
+        _optimizers()
+    return Warmup(tuple(kernels), time.perf_counter() - start, folder())
+
+
+def _network(make):
+    """A few steps, an evaluation and a prediction of one image."""
+    for batch, dtype, optimizer in USUAL:
+        model = make()
+        rows = Samples(np.zeros((batch + REST, *model.input_shape), dtype), np.zeros(batch + REST, int))
+        for _ in train(Serial(), model, rows, validation=rows, epochs=1, batch_size=batch, optimizer=optimizer):
+            pass
+        predict(model, rows[:1])
+
+
+def _batches():
+    """Batches from arrays that may be written, and from those that may not, as data sets are."""
+    for dtype in (np.uint8, np.float32):
+        for writeable in (True, False):
+            x = np.zeros((USUAL[0][0], 8, 8, 1), dtype)
+            x.flags.writeable = writeable
+            for count in (len(x), REST):
+                Samples(x).gather_inputs(np.arange(count))
+
+
+def _optimizers():
+    """One update of each, with and without what makes it another kernel."""
+    parameters = Model(Linear(1), input_shape=(1,)).parameters
+    plain = [getattr(optim, name)() for name in optim.__all__]
+    other = optim.SGD(momentum=0.9), optim.RMSProp(centered=True, momentum=0.9), replace(plain[0], clip_norm=1.0)
+    for optimizer in (*plain, *other):
+        optimizer.update(parameters, optimizer.state(parameters), optim.Progress(step=1, epoch=0.0))
