@@ -3,9 +3,11 @@
 import contextlib
 import os
 import platform
+import threading
 from importlib import metadata
 
 PACKAGES = ("numpy", "numba", "mpi4py", "ipyparallel")
+_here = threading.local()
 
 
 def cores():
@@ -29,7 +31,7 @@ def threads(count):
     """Within the `with`, BLAS (in this process) and Numba (in this thread) use `count` threads.
 
     Numba's setting belongs to a thread, and a new thread starts at the maximum, so every rank that is a
-    thread enters this by itself.
+    thread enters this by itself.  dtnn's kernels use one thread outside of any such `with`.
 
     Parameters
     ----------
@@ -46,13 +48,24 @@ def threads(count):
 
     if count < 1:
         raise ValueError(f"threads({count}): a thread count is at least 1")
-    before = numba.get_num_threads()
-    numba.set_num_threads(min(count, numba.config.NUMBA_NUM_THREADS))
+    before, here = numba.get_num_threads(), threads_here()
+    _here.count = min(count, numba.config.NUMBA_NUM_THREADS)
+    numba.set_num_threads(_here.count)
     try:
         with threadpool_limits(count):
             yield
     finally:
         numba.set_num_threads(before)
+        _here.count = here
+
+
+def threads_here():
+    """The number of threads that `threads` set for this thread; 1 outside of it.
+
+    >>> threads_here()
+    1
+    """
+    return getattr(_here, "count", 1)
 
 
 def describe():

@@ -28,7 +28,7 @@ from numba.core.serialize import dumps
 FLAGS = ("contract", "reassoc", "nsz", "arcp")
 
 
-def kernel(function=None, *, exact=False):
+def kernel(function=None, *, exact=False, parallel=False):
     """Compile `function` at its first call, or take it from dtnn's cache on disk.
 
     It runs without the GIL, divides by zero as NumPy does, and keeps NaNs.  A function made inside another one may
@@ -40,15 +40,17 @@ def kernel(function=None, *, exact=False):
         What Numba's nopython mode can compile.
     exact : bool
         Keep the order of operations as written (`@kernel(exact=True)`).
+    parallel : bool
+        `numba.prange` loops run on several threads; see `parts.py`, which nothing else should need.
 
     Returns
     -------
     Numba dispatcher
     """
     if function is None:
-        return partial(kernel, exact=exact)
+        return partial(kernel, exact=exact, parallel=parallel)
     options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}  # nobody calls a kernel by its address
-    dispatcher = numba.njit(fastmath=False if exact else set(FLAGS), **options)(function)
+    dispatcher = numba.njit(fastmath=False if exact else set(FLAGS), parallel=parallel, **options)(function)
     if hasattr(dispatcher, "_cache"):  # not with NUMBA_DISABLE_JIT
         dispatcher._cache = Disk(function)
     return dispatcher
@@ -58,9 +60,8 @@ class Disk:
     """The machine code of one kernel on disk; has the methods that Numba asks of a dispatcher's cache."""
 
     def __init__(self, function):
-        closed = [cell.cell_contents for cell in function.__closure__ or ()]
         self.name = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
-        self.constants = repr([c if isinstance(c, int | float | str) else f"{c.__module__}.{c.__qualname__}" for c in closed])
+        self.constants = repr(closed_over(function))
 
     cache_path = property(lambda self: folder())
 
@@ -101,6 +102,13 @@ class Disk:
 
     def flush(self):
         """Nothing: other files make another folder."""
+
+
+def closed_over(function):
+    """What makes a function made inside another one different from its sisters: numbers, and functions with their own."""
+    function = getattr(function, "py_func", function)
+    closed = [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
+    return [c if isinstance(c, int | float | str) else (f"{c.__module__}.{c.__qualname__}", closed_over(c)) for c in closed]
 
 
 def write(path, content):

@@ -12,6 +12,7 @@ import numpy as np
 from .activations import sum_delta
 from .cache import kernel
 from .dense import product_kernel, vectors
+from .parts import parts_for, run
 from .scratch import scratch
 from .tile_sizes import choose_tile, table
 from .turn_tile import turn_tile
@@ -31,11 +32,13 @@ def filter_gradient(x, dy, y, dw, dbias, window, back=True):
     wide = -(-C // 16) * 16
     turned = scratch("turned", H * W * N * wide)
     turn_pixels(x.reshape(-1), C, H * W, N, turned, wide)
+    parts = parts_for(dw.size * dy[0].size)
     sums, zeros, product = scratch("taps", KH * KW * M * wide), scratch("zeros", M), product_kernel(*choose_tile(M, wide // 16))
     columns = vectors(wide)
     for tap, (wk, xk, K) in enumerate(tap_tables(x.shape, dw.shape, dy.shape, window)):
         part = sums[tap * M * wide : (tap + 1) * M * wide]
-        product(
+        run(
+            product, parts,
             dy.reshape(-1), dy[0].size, wk, turned, xk, K, columns, wide, part, M, zeros, np.float32(-np.inf), False
         )  # fmt: skip
     add_taps(sums, KH * KW, M, C, wide, dw.reshape(-1))

@@ -16,6 +16,7 @@ from . import conv_channels, conv_flat
 from .cache import kernel
 from .conv_plan import data_gradient_plan, filter_gradient_plan, forward_plan
 from .gradient_tile import gradient_tile
+from .parts import add_partial_sums, partial_sums, parts_for, run
 from .product_tile import product_tile
 from .scratch import scratch
 from .strips import load_delta_strip, load_strip
@@ -44,9 +45,10 @@ def forward(x, w, bias, y, window, relu=False):
     if conv_flat.suits(x.shape, window):
         conv_flat.forward(x, w, bias, y, window, relu)
         return
-    plan = forward_plan(x.shape, w.shape, y.shape, window)
+    parts = parts_for(w.size * y[0].size)
+    plan = forward_plan(x.shape, w.shape, y.shape, window, parts)
     start = scratch("zeros", len(w)) if bias is None else bias
-    run_product(plan, x, w, start, np.float32(0) if relu else NO_FLOOR, False, y)
+    run_product(parts, plan, x, w, start, np.float32(0) if relu else NO_FLOOR, False, y)
 
 
 def data_gradient(dy, w, dx, window, adds=False):
@@ -54,8 +56,9 @@ def data_gradient(dy, w, dx, window, adds=False):
     if conv_flat.suits(dx.shape, window):
         conv_flat.data_gradient(dy, w, dx, window, adds)
         return
-    plan = data_gradient_plan(dx.shape, w.shape, dy.shape, window)
-    run_product(plan, dy, w, scratch("zeros", len(dx)), NO_FLOOR, adds, dx)
+    parts = parts_for(w.size * dy[0].size)
+    plan = data_gradient_plan(dx.shape, w.shape, dy.shape, window, parts)
+    run_product(parts, plan, dy, w, scratch("zeros", len(dx)), NO_FLOOR, adds, dx)
 
 
 def filter_gradient(x, dy, y, dw, dbias, window, back=True):
@@ -79,21 +82,26 @@ def filter_gradient(x, dy, y, dw, dbias, window, back=True):
     if conv_flat.suits(x.shape, window):
         conv_flat.filter_gradient(x, dy, y, dw, dbias, window, back)
         return
-    plan = filter_gradient_plan(x.shape, dw.shape, dy.shape, window)
-    strip, (R, K) = plan.strip, plan.tile
-    gradient_kernel(R, K)(
+    parts, taps = parts_for(dw.size * dy[0].size), dw[0].size
+    plan = filter_gradient_plan(x.shape, dw.shape, dy.shape, window, parts)
+    bias, rest = scratch("bias", len(dy))[: len(dy)] if dbias is None else dbias, partial_sums(parts, dw.size + len(dy))
+    run(
+        gradient_kernel(*plan.tile), parts,
         x.reshape(-1), x.shape, dy.reshape(-1), (dy if y is None else y).reshape(-1), y is not None, back, dy.shape,
-        dw.reshape(-1), scratch("bias", len(dy)) if dbias is None else dbias, plan.xk, dw[0].size, plan.dv, plan.xv,
-        window.stride[0], window.padding[0], window.padding[1], strip, scratch("strip", strip.size),
-        scratch("delta", strip.blocks * plan.dn), plan.dc, plan.dn, scratch("out", 64),
+        dw.reshape(-1), bias, rest, plan.xk, taps, plan.dv, plan.xv, window.stride[0], window.padding[0], window.padding[1],
+        plan.strip, scratch("strip", parts * plan.strip.size), scratch("delta", parts * plan.strip.blocks * plan.dn), plan.dc,
+        plan.dn, scratch("out", parts * 64),
     )  # fmt: skip
+    add_partial_sums(parts, rest, dw.reshape(-1), bias)
 
 
-def run_product(plan, x, w, start, floor, adds, y):
+def run_product(parts, plan, x, w, start, floor, adds, y):
     """Call the kernel of the plan's tile."""
-    product_kernel(*plan.tile)(
+    run(
+        product_kernel(*plan.tile), parts,
         x.reshape(-1), x.shape, w.reshape(-1), plan.wk, plan.ws, start, floor, adds, y.reshape(-1), y.shape,
-        plan.xk, plan.xv, plan.yv, plan.phases, plan.rows, plan.reach, plan.moves, plan.strip, scratch("strip", plan.strip.size),
+        plan.xk, plan.xv, plan.yv, plan.phases, plan.rows, plan.reach, plan.moves, plan.strip,
+        scratch("strip", parts * plan.strip.size),
     )  # fmt: skip
 
 
@@ -112,31 +120,35 @@ def product_kernel(tile_rows, tile_columns):
     R, V = tile_rows, tile_columns
 
     @kernel
-    def product(x, x_shape, w, wk, ws, start, floor, adds, y, y_shape, xk, xv, yv, phases, vr, reach, moves, layout, s):
+    def product(
+        part, parts, x, x_shape, w, wk, ws, start, floor, adds, y, y_shape, xk, xv, yv, phases, vr, reach, moves, layout, s
+    ):  # fmt: skip
         (C, H, W, N), (M, HO, WO, _) = x_shape, y_shape
         in_step, out_step, lo_row, lo_col = moves
         strip, blocks, rows_in, columns, sc, sn = layout
         ys = HO * WO * N
-        for r0 in range(0, HO, strip):
-            for n0 in range(0, N, 16 * blocks):
-                some = min(blocks, (N - n0 + 15) // 16)
-                load_strip(x, C, H, W, N, n0, some, r0 // out_step * in_step + lo_row, rows_in, lo_col, columns, s, sc, sn)
-                for b in range(some):
-                    lanes = min(16, N - n0 - 16 * b)
-                    y0 = r0 * WO * N + n0 + 16 * b
-                    for f in range(phases.shape[0]):
-                        first, shift, width = phases[f, 0], phases[f, 1], phases[f, 2]
-                        v1 = first + (min(strip, HO - r0) - shift + out_step - 1) // out_step * width
-                        for v in range(first, v1, V):
-                            k0, k1 = taps_inside(reach, f, r0 + vr[v], r0 + vr[min(v + V, v1) - 1])
-                            if adds and k0 >= k1:
-                                continue
-                            for m in range(0, M, R):
-                                i = min(m, M - R)  # the last tile overlaps the one before
-                                product_tile(
-                                    R, V, w, i * ws, ws, wk, s, b * sn, xk, k0, k1, xv, yv, v, v1,
-                                    y, y0 + i * ys, ys, lanes, m - i, start, i, floor, adds,
-                                )  # fmt: skip
+        s = s[part * blocks * sn :]
+        groups = (N + 16 * blocks - 1) // (16 * blocks)
+        for unit in range(part, (HO + strip - 1) // strip * groups, parts):
+            r0, n0 = unit // groups * strip, unit % groups * 16 * blocks
+            some = min(blocks, (N - n0 + 15) // 16)
+            load_strip(x, C, H, W, N, n0, some, r0 // out_step * in_step + lo_row, rows_in, lo_col, columns, s, sc, sn)
+            for b in range(some):
+                lanes = min(16, N - n0 - 16 * b)
+                y0 = r0 * WO * N + n0 + 16 * b
+                for f in range(phases.shape[0]):
+                    first, shift, width = phases[f, 0], phases[f, 1], phases[f, 2]
+                    v1 = first + (min(strip, HO - r0) - shift + out_step - 1) // out_step * width
+                    for v in range(first, v1, V):
+                        k0, k1 = taps_inside(reach, f, r0 + vr[v], r0 + vr[min(v + V, v1) - 1])
+                        if adds and k0 >= k1:
+                            continue
+                        for m in range(0, M, R):
+                            i = min(m, M - R)  # the last tile overlaps the one before
+                            product_tile(
+                                R, V, w, i * ws, ws, wk, s, b * sn, xk, k0, k1, xv, yv, v, v1,
+                                y, y0 + i * ys, ys, lanes, m - i, start, i, floor, adds,
+                            )  # fmt: skip
 
     return product
 
@@ -148,23 +160,30 @@ def gradient_kernel(tile_rows, tile_taps):
 
     @kernel
     def gradient(
-        x, x_shape, d, y, masked, back, y_shape, g, bias, xk, taps, dv, xv, step, pad_h, pad_w, layout, s, e, ec, en, out
-    ):
+        part, parts, x, x_shape, d, y, masked, back, y_shape, g, bias, rest, xk, taps, dv, xv, step, pad_h, pad_w, layout, s, e,
+        ec, en, out
+    ):  # fmt: skip
         (C, H, W, N), (M, HO, WO, _) = x_shape, y_shape
         strip, blocks, rows_in, columns, sc, sn = layout
-        for r0 in range(0, HO, strip):
-            for n0 in range(0, N, 16 * blocks):
-                some = min(blocks, (N - n0 + 15) // 16)
-                rows = min(strip, HO - r0)
-                load_strip(x, C, H, W, N, n0, some, r0 * step - pad_h, rows_in, -pad_w, columns, s, sc, sn)
-                load_delta_strip(d, y, M, HO, WO, N, n0, some, r0, rows, e, ec, en, masked, back, bias)
-                for m in range(0, M, R):
-                    i0 = min(m, M - R)
-                    for k in range(0, taps, K):
-                        k0 = min(k, taps - K)
-                        gradient_tile(R, K, e, i0 * ec, ec, s, 0, xk, k0, dv, xv, rows * WO, some, en, sn, out)
-                        for i in range(m - i0, R):
-                            for q in range(k - k0, K):
-                                g[(i0 + i) * taps + k0 + q] += out[i * K + q]
+        s, e, out = s[part * blocks * sn :], e[part * blocks * en :], out[part * 64 :]
+        if part > 0:
+            rest = rest[(part - 1) * M * (taps + 1) : part * M * (taps + 1)]
+            rest[:] = 0
+            g, bias = rest[: M * taps], rest[M * taps :]
+        groups = (N + 16 * blocks - 1) // (16 * blocks)
+        for unit in range(part, (HO + strip - 1) // strip * groups, parts):
+            r0, n0 = unit // groups * strip, unit % groups * 16 * blocks
+            some = min(blocks, (N - n0 + 15) // 16)
+            rows = min(strip, HO - r0)
+            load_strip(x, C, H, W, N, n0, some, r0 * step - pad_h, rows_in, -pad_w, columns, s, sc, sn)
+            load_delta_strip(d, y, M, HO, WO, N, n0, some, r0, rows, e, ec, en, masked, back, bias)
+            for m in range(0, M, R):
+                i0 = min(m, M - R)
+                for k in range(0, taps, K):
+                    k0 = min(k, taps - K)
+                    gradient_tile(R, K, e, i0 * ec, ec, s, 0, xk, k0, dv, xv, rows * WO, some, en, sn, out)
+                    for i in range(m - i0, R):
+                        for q in range(k - k0, K):
+                            g[(i0 + i) * taps + k0 + q] += out[i * K + q]
 
     return gradient

@@ -65,22 +65,25 @@ class GradientPlan(NamedTuple):
     dn: int
 
 
-def fit_strip(C, N, rows_of, columns, height, multiple=1, more=0):
+def fit_strip(C, N, parts, rows_of, columns, height, multiple=1, more=0):
     """The strip that copies least: rows (a multiple of `multiple`) and blocks of images are chosen together.
 
     Fewer images and the whole image beat more images and a strip whose neighbours' rows are copied again and again.
+    There are enough strips for all parts: each has some images, or, if those are too few, some rows.
     """
+    lines = max(1, -(-N // 16))
+    fewest = parts if lines < parts else 1
 
     def bytes_of(strip, blocks):
         return blocks * (C * rows_of(strip) * columns + more * strip) * 64
 
     choices = []
-    for blocks in {min(blocks, max(1, -(-N // 16))) for blocks in (4, 2, 1)}:
+    for blocks in {min(blocks, max(1, lines // parts)) for blocks in (4, 2, 1)}:
         strip = multiple
         while strip < height and bytes_of(strip + multiple, blocks) <= SCRATCH_BYTES:
             strip += multiple
-        strips = -(-height // strip)
-        strip = -(-height // (strips * multiple)) * multiple
+        strips = max(fewest, -(-height // strip))
+        strip = max(1, -(-height // (strips * multiple))) * multiple
         copied = strips * rows_of(strip) / rows_of(height)
         choices.append((copied + 0.15 * (4 / blocks - 1) + max(0, bytes_of(strip, blocks) / SCRATCH_BYTES - 1), blocks, strip))
     _, blocks, strip = min(choices)
@@ -89,11 +92,11 @@ def fit_strip(C, N, rows_of, columns, height, multiple=1, more=0):
 
 
 @lru_cache(512)
-def forward_plan(x_shape, w_shape, y_shape, window):
+def forward_plan(x_shape, w_shape, y_shape, window, parts=1):
     """Output row r, column j sees input row r SH - PH + h DH, column j SW - PW + k DW."""
     (C, H, _, N), (M, _, KH, KW), (_, HO, WO, _) = x_shape, w_shape, y_shape
     (SH, SW), (PH, PW), (DH, DW) = window
-    s = fit_strip(C, N, lambda r: (r - 1) * SH + (KH - 1) * DH + 1, (WO - 1) * SW + (KW - 1) * DW + 1, HO)
+    s = fit_strip(C, N, parts, lambda r: (r - 1) * SH + (KH - 1) * DH + 1, (WO - 1) * SW + (KW - 1) * DW + 1, HO)
     taps = [(h, c, k) for h in range(KH) for c in range(C) for k in range(KW)]
     places = [(i, j) for i in range(s.strip) for j in range(WO)]
     inside = [[h for h in range(KH) if 0 <= r * SH - PH + h * DH < H] for r in range(HO)]
@@ -114,7 +117,7 @@ def forward_plan(x_shape, w_shape, y_shape, window):
 
 
 @lru_cache(512)
-def data_gradient_plan(x_shape, w_shape, y_shape, window):
+def data_gradient_plan(x_shape, w_shape, y_shape, window, parts=1):
     """dx is a product too: of dy with the filters turned, one phase for each place of a pixel in its stride x stride square.
 
     A phase has only the taps that hit it, so nothing is ever multiplied by the zeros of a dilated dy.
@@ -123,7 +126,7 @@ def data_gradient_plan(x_shape, w_shape, y_shape, window):
     (SH, SW), (PH, PW), (DH, DW) = window
     low_h, high_h = -(((KH - 1) * DH - PH) // SH), (SH - 1 + PH) // SH
     low_w, high_w = -(((KW - 1) * DW - PW) // SW), (SW - 1 + PW) // SW
-    s = fit_strip(M, N, lambda r: max(1, -(-r // SH) + high_h - low_h), max(1, -(-W // SW) + high_w - low_w), H, SH)
+    s = fit_strip(M, N, parts, lambda r: max(1, -(-r // SH) + high_h - low_h), max(1, -(-W // SW) + high_w - low_w), H, SH)
     xk, wk, xv, yv, rows, phases, reach = [], [], [], [], [], [], []
     for a in range(SH):
         for q in range(SW):
@@ -167,12 +170,12 @@ def union(ranges):
 
 
 @lru_cache(512)
-def filter_gradient_plan(x_shape, w_shape, y_shape, window):
+def filter_gradient_plan(x_shape, w_shape, y_shape, window, parts=1):
     """dw sums x times dy over all places; the taps are the columns of the tile."""
     (C, _, _, N), (M, _, KH, KW), (_, HO, WO, _) = x_shape, w_shape, y_shape
     (SH, SW), _, (DH, DW) = window
     columns = (WO - 1) * SW + (KW - 1) * DW + 1
-    s = fit_strip(C, N, lambda r: (r - 1) * SH + (KH - 1) * DH + 1, columns, HO, more=M * WO)
+    s = fit_strip(C, N, parts, lambda r: (r - 1) * SH + (KH - 1) * DH + 1, columns, HO, more=M * WO)
     places = [(i, j) for i in range(s.strip) for j in range(WO)]
     dc = odd_lines(s.strip * WO * 16)
     return GradientPlan(

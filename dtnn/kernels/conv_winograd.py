@@ -13,6 +13,7 @@ import numpy as np
 
 from .cache import kernel
 from .dense import steps
+from .parts import parts_for, run
 from .product_tile import product_tile
 from .scratch import scratch
 from .tile_sizes import choose_tile
@@ -53,11 +54,13 @@ def run_product(x, w, turned, start, floor, adds, y, padding):
     (M, C), size = (w.shape[:2][::-1] if turned else w.shape[:2]), -(-w.size // (9 * 16)) * 16
     u, q = scratch("filters", 36 * size), scratch("filter places", 9 * size)
     transform_filters(w.reshape(-1), *w.shape[:2], turned, q, u, size)
-    t = tiles_of(C, M, max(1, count_tiles(y.shape)), GROUP_BYTES)
-    product_kernel(*choose_tile(M, t.group))(
+    parts = parts_for(w.size * y[0].size)
+    t = tiles_of(C, M, max(1, count_tiles(y.shape) // parts), GROUP_BYTES)
+    run(
+        product_kernel(*choose_tile(M, t.group)), parts,
         x.reshape(-1), x.shape, u, size, start, floor, adds, y.reshape(-1), y.shape, padding, steps(C, t.channel), steps(C, 1),
-        steps(t.group, 16), t, scratch("places of x", 36 * t.place_x), scratch("places of y", 36 * t.place_y),
-        scratch("zeros", M),
+        steps(t.group, 16), t, scratch("places of x", parts * 36 * t.place_x),
+        scratch("places of y", parts * 36 * t.place_y), scratch("zeros", M),
     )  # fmt: skip
 
 
@@ -84,12 +87,15 @@ def product_kernel(tile_rows, tile_columns):
     R, V = tile_rows, tile_columns
 
     @kernel
-    def winograd(x, x_shape, u, size, start, floor, adds, y, y_shape, padding, xk, wk, xv, tiles, v, p, nothing):
+    def winograd(
+        part, parts, x, x_shape, u, size, start, floor, adds, y, y_shape, padding, xk, wk, xv, tiles, v, p, nothing
+    ):  # fmt: skip
         (C, H, W, N), (M, HO, WO, _) = x_shape, y_shape
         group, channel, place_x, place_y = tiles
         columns, vectors = (WO + 3) // 4, (N + 15) // 16
         total = (HO + 3) // 4 * columns * vectors
-        for first in range(0, total, group):
+        v, p, ahead = v[part * 36 * place_x :], p[part * 36 * place_y :], parts * group
+        for first in range(part * group, total, ahead):
             count = min(group, total - first)
             for c in range(C):
                 for k in range(count):
@@ -101,8 +107,8 @@ def product_kernel(tile_rows, tile_columns):
                     )  # fmt: skip
             for place in range(36):
                 expect_tiles(expect_output, y, M, HO, WO, N, first, count, place, columns, vectors)
-                if first + group < total:
-                    expect_tiles(expect_input, x, C, H, W, N, first + group, count, place, columns, vectors)
+                if first + ahead < total:
+                    expect_tiles(expect_input, x, C, H, W, N, first + ahead, count, place, columns, vectors)
                 for t in range(0, count, V):
                     for m in range(0, M, R):
                         i = min(m, M - R)

@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 
 from .cache import kernel
+from .parts import parts_for, run
 from .product_tile import product_tile
 from .scratch import scratch
 from .tile_sizes import choose_tile, table
@@ -46,14 +47,15 @@ def weight_gradient(x, dy, dw):
         return
     D, N = x.shape
     turned = scratch("turned", D * N)
-    turn(x.reshape(-1), D, N, turned)
+    run(turn, parts_for(10 * D * N), x.reshape(-1), D, N, turned)
     product(dy, N, 1, turned[: D * N].reshape(N, D), dw, scratch("zeros", len(dw)), NO_FLOOR, True)
 
 
 def product(w, ws, wk, x, y, start, floor, adds):
     """y (M, columns) = floor at (W x + start); W[i, k] lies at i ws + k wk."""
     (M, columns), K = y.shape, len(x)
-    product_kernel(*choose_tile(M, -(-columns // 16)))(
+    run(
+        product_kernel(*choose_tile(M, -(-columns // 16))), parts_for(M * K * columns),
         w.reshape(-1), ws, steps(K, wk), x.reshape(-1), steps(K, columns), K, vectors(columns), columns, y.reshape(-1), M,
         start, floor, adds,
     )  # fmt: skip
@@ -77,13 +79,15 @@ def product_kernel(tile_rows, tile_columns):
     R, V = tile_rows, tile_columns
 
     @kernel
-    def dense(w, ws, wk, x, xk, K, xv, columns, y, M, start, floor, adds):
+    def dense(part, parts, w, ws, wk, x, xk, K, xv, columns, y, M, start, floor, adds):
         full = columns // 16
-        for part in range(2):  # full vectors, then the last one
-            v0, v1 = (0, full) if part == 0 else (full, (columns + 15) // 16)
-            lanes = 16 if part == 0 else columns - 16 * full
+        tiles = (M + R - 1) // R
+        m0, m1 = tiles * part // parts * R, tiles * (part + 1) // parts * R
+        for last in range(2):  # full vectors, then the last one
+            v0, v1 = (0, full) if last == 0 else (full, (columns + 15) // 16)
+            lanes = 16 if last == 0 else columns - 16 * full
             for v in range(v0, v1, V):
-                for m in range(0, M, R):
+                for m in range(m0, m1, R):
                     i = min(m, M - R)
                     product_tile(
                         R, V, w, i * ws, ws, wk, x, 0, xk, 0, K, xv, xv, v, v1,

@@ -42,9 +42,9 @@ def normalize_channel(v, a, b, e, adds, relu, o, zero):
 
 
 @kernel
-def batch_norm(x, gamma, beta, eps, added, adds, relu, z, mean, inverse, variance, zero):
+def batch_norm(part, parts, x, gamma, beta, eps, added, adds, relu, z, mean, inverse, variance, zero):
     """z = gamma (x - mean) / sqrt(var + eps) + beta (+ added) (then ReLU); mean, 1 / sqrt(var + eps) and var are handed back."""
-    for c in range(x.shape[0]):
+    for c in range(x.shape[0] * part // parts, x.shape[0] * (part + 1) // parts):
         mean[c], variance[c] = moments(x[c], zero)
         inverse[c] = 1 / np.sqrt(variance[c] + eps)
         a = gamma[c] * inverse[c]
@@ -52,17 +52,17 @@ def batch_norm(x, gamma, beta, eps, added, adds, relu, z, mean, inverse, varianc
 
 
 @kernel
-def normalize(x, gamma, beta, mean, inverse, added, adds, relu, z, zero):
+def normalize(part, parts, x, gamma, beta, mean, inverse, added, adds, relu, z, zero):
     """The same with statistics that are known: running ones, or those of all ranks."""
-    for c in range(x.shape[0]):
+    for c in range(x.shape[0] * part // parts, x.shape[0] * (part + 1) // parts):
         a = gamma[c] * inverse[c]
         normalize_channel(x[c], a, beta[c] - a * mean[c], added[c], adds, relu, z[c], zero)
 
 
 @kernel
-def channel_sums(x, mean, sums, squares):
+def channel_sums(part, parts, x, mean, sums, squares):
     """sums[c] = sum of x - mean, squares[c] = sum of (x - mean)^2, in float64."""
-    for c in range(x.shape[0]):
+    for c in range(x.shape[0] * part // parts, x.shape[0] * (part + 1) // parts):
         s = q = 0.0
         for i in range(x.shape[1]):
             d = np.float64(x[c, i]) - mean[c]
@@ -111,10 +111,10 @@ def spread_delta(v, a, b, k, l, masked, in_place, d, o, zero):
 
 
 @kernel
-def batch_norm_gradient(x, gamma, beta, mean, inverse, z, masked, by_z, apart, d, o, dgamma, dbeta, zero):
+def batch_norm_gradient(part, parts, x, gamma, beta, mean, inverse, z, masked, by_z, apart, d, o, dgamma, dbeta, zero):
     """dx from dz, in place of d, or into o if it is to be apart; adds to dgamma and dbeta."""
     P = x.shape[1]
-    for c in range(x.shape[0]):
+    for c in range(x.shape[0] * part // parts, x.shape[0] * (part + 1) // parts):
         m, r = mean[c], inverse[c]
         a = gamma[c] * r
         b = beta[c] - a * m
@@ -126,17 +126,17 @@ def batch_norm_gradient(x, gamma, beta, mean, inverse, z, masked, by_z, apart, d
 
 
 @kernel
-def gradient_sums(x, gamma, beta, mean, inverse, z, masked, by_z, d, sums, products, zero):
+def gradient_sums(part, parts, x, gamma, beta, mean, inverse, z, masked, by_z, d, sums, products, zero):
     """The sums of `batch_norm_gradient` alone, for statistics of all ranks."""
-    for c in range(x.shape[0]):
+    for c in range(x.shape[0] * part // parts, x.shape[0] * (part + 1) // parts):
         a = gamma[c] * inverse[c]
         sums[c], products[c] = masked_sums(x[c], a, beta[c] - a * mean[c], mean[c], z[c], masked, by_z, d[c], zero)
 
 
 @kernel
-def gradient_from_sums(x, gamma, beta, mean, inverse, sums, products, count, masked, by_z, apart, d, o, zero):
+def gradient_from_sums(part, parts, x, gamma, beta, mean, inverse, sums, products, count, masked, by_z, apart, d, o, zero):
     """dx from the sums over all ranks, of `count` numbers a channel; see `batch_norm_gradient`."""
-    for c in range(x.shape[0]):
+    for c in range(x.shape[0] * part // parts, x.shape[0] * (part + 1) // parts):
         m, r = mean[c], inverse[c]
         a = gamma[c] * r
         k = -a * r * r * products[c] / count

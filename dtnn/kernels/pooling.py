@@ -8,10 +8,11 @@ from .vector import add, larger, load_first, not_below, store_first, where_at_le
 
 
 @kernel
-def max_pool(x, x_shape, y, y_shape, size, stride, padding, floor):
+def max_pool(part, parts, x, x_shape, y, y_shape, size, stride, padding, floor):
     """y[c, i, j, n] = max(floor, largest x in the window of `size` at (i, j) stride - padding); x and y flat."""
     (C, H, W, N), (_, HO, WO, _) = x_shape, y_shape
-    for c in range(C):
+    c0, c1 = C * part // parts, C * (part + 1) // parts
+    for c in range(c0, c1):
         for i in range(HO):
             h0, h1 = max(0, i * stride[0] - padding[0]), min(H, i * stride[0] - padding[0] + size[0])
             for j in range(WO):
@@ -33,15 +34,16 @@ def max_pool(x, x_shape, y, y_shape, size, stride, padding, floor):
 
 
 @kernel
-def max_pool_gradient(x, x_shape, y, dy, y_shape, size, stride, padding, masked, tiles, dx):
+def max_pool_gradient(part, parts, x, x_shape, y, dy, y_shape, size, stride, padding, masked, tiles, dx):
     """dx: the first maximum of a window gets its gradient; masked: only if it is positive.
 
     tiles: the windows cover every pixel once; then dx is written once, and may be x.
     """
     (C, H, W, N), (_, HO, WO, _) = x_shape, y_shape
+    c0, c1 = C * part // parts, C * (part + 1) // parts
     if not tiles:
-        dx[: C * H * W * N] = 0
-    for c in range(C):
+        dx[c0 * H * W * N : c1 * H * W * N] = 0
+    for c in range(c0, c1):
         for i in range(HO):
             h0, h1 = max(0, i * stride[0] - padding[0]), min(H, i * stride[0] - padding[0] + size[0])
             for j in range(WO):

@@ -44,9 +44,9 @@ def turned(b, vectors):
 
 
 @kernel
-def turn(x, D, N, y):
+def turn(part, parts, x, D, N, y):
     """y (N, D) = transposed x (D, N), both flat."""
     for n in range(0, N, 16):
-        for i in range(0, D, 16):
+        for i in range(part * 16, D, parts * 16):
             rows = min(16, D - i)
             turn_tile(x, i * N + n, N, rows, y, n * D + i, D, min(16, N - n), rows)

@@ -11,6 +11,7 @@ import numpy as np
 from .activations import sum_delta
 from .cache import kernel
 from .dense import steps
+from .parts import add_partial_sums, partial_sums, parts_for, run
 from .product_tile import product_tile
 from .scratch import scratch
 from .tile_sizes import choose_tile
@@ -26,15 +27,19 @@ def filter_gradient(x, dy, y, dw, dbias, window, back=True):
     sum_delta(dy, y, dbias)
     M, C = dw.shape[:2]
     wide = -(-C // 16) * 16
-    group = tiles_of(C, M, max(1, count_tiles(dy.shape)), GROUP_BYTES).group
+    parts = parts_for(dw.size * dy[0].size)
+    group = tiles_of(C, M, max(1, count_tiles(dy.shape) // parts), GROUP_BYTES).group
     place_x, channel_d = group * 16 * wide + 80, group * 16 + 16
     place_d = M * channel_d + 80
-    gradient_kernel(*choose_tile(M, wide // 16))(
-        x.reshape(-1), x.shape, dy.reshape(-1), dy.shape, window.padding, dw.reshape(-1), steps(group * 16, wide),
-        steps(group * 16, 1), steps(wide // 16, 16), group, scratch("small", 36 * 256), scratch("places of x", 36 * place_x),
-        place_x, wide, scratch("places of y", 36 * place_d), channel_d, place_d, scratch("filters", 36 * M * wide),
-        scratch("filter places", 9 * M * wide), scratch("zeros", M),
+    rest = partial_sums(parts, dw.size)
+    run(
+        gradient_kernel(*choose_tile(M, wide // 16)), parts,
+        x.reshape(-1), x.shape, dy.reshape(-1), dy.shape, window.padding, dw.reshape(-1), rest, steps(group * 16, wide),
+        steps(group * 16, 1), steps(wide // 16, 16), group, scratch("small", parts * 36 * 256),
+        scratch("places of x", parts * 36 * place_x), place_x, wide, scratch("places of y", parts * 36 * place_d), channel_d,
+        place_d, scratch("filters", parts * 36 * M * wide), scratch("filter places", parts * 9 * M * wide), scratch("zeros", M),
     )  # fmt: skip
+    add_partial_sums(parts, rest, dw.reshape(-1))
 
 
 @kernel
@@ -61,13 +66,19 @@ def gradient_kernel(tile_rows, tile_columns):
 
     @kernel
     def winograd_gradient(
-        x, x_shape, d, d_shape, padding, g, xk, wk, xv, group, small, v, place_x, wide, e, channel_d, place_d, du, q, nothing
+        part, parts, x, x_shape, d, d_shape, padding, g, rest, xk, wk, xv, group, small, v, place_x, wide, e, channel_d, place_d,
+        du, q, nothing
     ):  # fmt: skip
         C, (M, HO, WO, N) = x_shape[0], d_shape
         columns, vectors = (WO + 3) // 4, (N + 15) // 16
         total, size = (HO + 3) // 4 * columns * vectors, M * wide
+        small, v, e = small[part * 36 * 256 :], v[part * 36 * place_x :], e[part * 36 * place_d :]
+        du, q, ahead = du[part * 36 * size :], q[part * 9 * size :], parts * group
+        if part > 0:
+            g = rest[(part - 1) * M * C * 9 : part * M * C * 9]
+            g[:] = 0
         du[: 36 * size] = 0
-        for first in range(0, total, group):
+        for first in range(part * group, total, ahead):
             count = min(group, total - first)
             load_turned_tiles(x, x_shape, padding, columns, vectors, first, count, small, v, place_x, wide)
             for m in range(M):
@@ -78,9 +89,9 @@ def gradient_kernel(tile_rows, tile_columns):
                         e, m * channel_d + k * 16, place_d,
                     )  # fmt: skip
             for place in range(36):
-                if first + group < total:
-                    expect_tiles(expect_input, x, C, x_shape[1], x_shape[2], N, first + group, count, place, columns, vectors)
-                    expect_tiles(expect_input, d, M, HO, WO, N, first + group, count, place, columns, vectors)
+                if first + ahead < total:
+                    expect_tiles(expect_input, x, C, x_shape[1], x_shape[2], N, first + ahead, count, place, columns, vectors)
+                    expect_tiles(expect_input, d, M, HO, WO, N, first + ahead, count, place, columns, vectors)
                 for c in range(0, wide // 16, V):
                     for m in range(0, M, R):
                         i = min(m, M - R)

@@ -5,6 +5,7 @@ from numbers import Real
 import numpy as np
 
 from ..kernels import normalization as kernels
+from ..kernels.parts import parts_for, run
 from .layer import Layer, Parameter
 from .passes import Pass, checked
 
@@ -68,15 +69,15 @@ class BatchNorm2d(Layer):
         e, z = (added if adds else x).reshape(flat), y.reshape(flat)
         if not step.training:
             inverse = (1 / np.sqrt(self.running_var + self.eps)).astype(x.dtype)
-            kernels.normalize(v, weight, bias, self.running_mean, inverse, e, adds, relu, z, zero)
+            divided(kernels.normalize, v, weight, bias, self.running_mean, inverse, e, adds, relu, z, zero)
             return y, None
         mean, inverse, variance = (step.empty((len(weight),), x.dtype) for _ in range(3))
         count = flat[1]
         if self.sync:
             count = self._statistics(v, step, mean, inverse, variance)
-            kernels.normalize(v, weight, bias, mean, inverse, e, adds, relu, z, zero)
+            divided(kernels.normalize, v, weight, bias, mean, inverse, e, adds, relu, z, zero)
         elif count:
-            kernels.batch_norm(v, weight, bias, x.dtype.type(self.eps), e, adds, relu, z, mean, inverse, variance, zero)
+            divided(kernels.batch_norm, v, weight, bias, x.dtype.type(self.eps), e, adds, relu, z, mean, inverse, variance, zero)
         self._run(mean, variance, count)
 
         def backward(dy, into=None):
@@ -91,11 +92,11 @@ class BatchNorm2d(Layer):
     def _statistics(self, v, step, mean, inverse, variance):
         """Mean and variance over the batches of all ranks: first the sum, then the squares of the distances from the mean."""
         sums, squares = np.zeros(len(v) + 1), np.zeros(len(v) + 1)
-        kernels.channel_sums(v, np.zeros(len(v)), sums, squares)
+        divided(kernels.channel_sums, v, np.zeros(len(v)), sums, squares)
         sums[-1] = v.shape[1]
         step.sum_over_ranks(sums)
         centre = sums[:-1] / max(1, sums[-1])
-        kernels.channel_sums(v, centre, np.zeros(len(v)), squares)
+        divided(kernels.channel_sums, v, centre, np.zeros(len(v)), squares)
         step.sum_over_ranks(squares)
         mean[...] = centre
         variance[...] = squares[:-1] / max(1, sums[-1])
@@ -115,14 +116,15 @@ class BatchNorm2d(Layer):
         if not self.weight.learns:
             dweight, dbias = np.zeros_like(dweight), np.zeros_like(dbias)
         if not self.sync:
-            kernels.batch_norm_gradient(*known, z, masked, by_z, apart, d, o, dweight, dbias, zero)
+            divided(kernels.batch_norm_gradient, *known, z, masked, by_z, apart, d, o, dweight, dbias, zero)
             return
         sums = np.zeros((2, len(d)))
-        kernels.gradient_sums(*known, z, masked, by_z, d, *sums, zero)
+        divided(kernels.gradient_sums, *known, z, masked, by_z, d, *sums, zero)
         dbias += sums[0]
         dweight += sums[1] * known[-1]
         step.sum_over_ranks(sums)
-        kernels.gradient_from_sums(*known, *sums.astype(d.dtype), d.dtype.type(count), masked, by_z, apart, d, o, zero)
+        sums, count = sums.astype(d.dtype), d.dtype.type(count)
+        divided(kernels.gradient_from_sums, *known, *sums, count, masked, by_z, apart, d, o, zero)
 
 
 class BatchNorm1d(Layer):
@@ -145,6 +147,11 @@ class BatchNorm1d(Layer):
                 f"{self!r} takes samples of shape (D,) or (D, T), but gets {tuple(shape)}; use BatchNorm2d() for images"
             )
         return make_parameters(self, shape)
+
+
+def divided(kernel, x, *arguments):
+    """A kernel on the channels of x (C, P)."""
+    run(kernel, parts_for(20 * x.size), x, *arguments)
 
 
 def make_parameters(layer, shape):

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..kernels import pooling, pooling_plain
+from ..kernels.parts import parts_for, run
 from .layer import Layer
 from .numbers import pair
 from .passes import Pass, checked
@@ -70,7 +71,8 @@ class MaxPool2d(Layer):
 def largest(x, y, window, relu):
     """The kernel for float32, NumPy for float64."""
     if x.dtype == np.float32:
-        pooling.max_pool(x.reshape(-1), x.shape, y.reshape(-1), y.shape, *window, np.float32(0 if relu else -np.inf))
+        floor = np.float32(0 if relu else -np.inf)
+        run(pooling.max_pool, parts_for(10 * x.size), x.reshape(-1), x.shape, y.reshape(-1), y.shape, *window, floor)
     else:
         pooling_plain.max_pool(x, y, *window, relu)
 
@@ -78,8 +80,9 @@ def largest(x, y, window, relu):
 def spread_gradient(x, y, dy, window, relu, tiles, dx):
     """The same for the gradient."""
     if x.dtype == np.float32:
-        pooling.max_pool_gradient(
-            x.reshape(-1), x.shape, y.reshape(-1), dy.reshape(-1), y.shape, *window, relu, tiles, dx.reshape(-1)
+        run(
+            pooling.max_pool_gradient, parts_for(10 * x.size),
+            x.reshape(-1), x.shape, y.reshape(-1), dy.reshape(-1), y.shape, *window, relu, tiles, dx.reshape(-1),
         )  # fmt: skip
     else:
         pooling_plain.max_pool_gradient(x, y, dy, *window, relu, dx)

@@ -19,7 +19,7 @@ from dtnn.kernels.turn_tile import turn
 names = []
 with compiling(lambda name, number: names.append((name, number))):
     x, y = np.arange(6, dtype=np.float32), np.zeros(6, np.float32)
-    turn(x, 2, 3, y)
+    turn(0, 1, x, 2, 3, y)
 print(names, y.tolist())
 """
 RELU = """

@@ -18,12 +18,13 @@ def test_against_numpy(relu, count, size, stride, padding):
     shape = (C, *((n + 2 * p - k) // s + 1 for n, k, s, p in zip((H, W), size, stride, padding)), count)
     y, y8, dy = np.empty(shape, np.float32), np.empty(shape), rng.standard_normal(shape).astype(np.float32)
     window = size, stride, padding
-    pooling.max_pool(x.reshape(-1), x.shape, y.reshape(-1), shape, *window, np.float32(0 if relu else -np.inf))
+    pooling.max_pool(0, 1, x.reshape(-1), x.shape, y.reshape(-1), shape, *window, np.float32(0 if relu else -np.inf))
     pooling_plain.max_pool(x, y8, *window, relu)
     np.testing.assert_array_equal(y, y8)
     dx, dx8 = np.full(x.shape, np.nan, np.float32), np.empty(x.shape)
     tiles = size == (2, 2)
-    pooling.max_pool_gradient(x.reshape(-1), x.shape, y.reshape(-1), dy.reshape(-1), shape, *window, relu, tiles, dx.reshape(-1))
+    shapes = x.reshape(-1), x.shape, y.reshape(-1), dy.reshape(-1), shape
+    pooling.max_pool_gradient(0, 1, *shapes, *window, relu, tiles, dx.reshape(-1))
     pooling_plain.max_pool_gradient(x.astype(float), y8, dy.astype(float), *window, relu, dx8)
     np.testing.assert_allclose(dx, dx8, atol=1e-6)
 
@@ -33,10 +34,10 @@ def test_nan_stays_and_takes_the_gradient():
     x[0, 1, 0, 1] = np.nan
     y, dx = np.empty((1, 1, 1, 2), np.float32), np.empty_like(x)
     window = (2, 2), (2, 2), (0, 0)
-    pooling.max_pool(x.reshape(-1), x.shape, y.reshape(-1), y.shape, *window, np.float32(0))
+    pooling.max_pool(0, 1, x.reshape(-1), x.shape, y.reshape(-1), y.shape, *window, np.float32(0))
     assert np.isnan(y[..., 1]).all()
     assert not np.isnan(y[..., 0]).any()
     pooling.max_pool_gradient(
-        x.reshape(-1), x.shape, y.reshape(-1), np.ones(2, np.float32), y.shape, *window, False, True, dx.reshape(-1)
+        0, 1, x.reshape(-1), x.shape, y.reshape(-1), np.ones(2, np.float32), y.shape, *window, False, True, dx.reshape(-1)
     )
     assert dx[0, :, :, 1].ravel().tolist() == [0, 0, 1, 0]

@@ -10,5 +10,5 @@ from dtnn.kernels.turn_tile import turn
 def test_turn(rows, columns):
     x = np.random.default_rng(0).standard_normal((rows, columns)).astype(np.float32)
     y = np.full(rows * columns, np.nan, np.float32)
-    turn(x.reshape(-1), rows, columns, y)
+    turn(0, 1, x.reshape(-1), rows, columns, y)
     np.testing.assert_array_equal(y.reshape(columns, rows), x.T)
