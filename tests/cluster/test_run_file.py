@@ -1,6 +1,7 @@
 """A run's file is data, never a program: what isn't a run is refused with words, and nothing in it is executed."""
 
 import json
+import os
 import pickle
 import threading
 
@@ -57,7 +58,7 @@ def test_what_cannot_be_written_leaves_the_old_file(run, tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(run_file.os, "replace", full)
+    monkeypatch.setattr(os, "replace", full)
     with pytest.raises(OSError, match="No space left"):
         run.save(path)
     assert path.read_text() == before
