@@ -9,6 +9,7 @@ import sys
 import time
 
 from . import checks, engine, folder, launchers, leftovers, listening, obituary, watchdog
+from .ending import finish
 from .flight import TICK, Flight
 from .outcome import Outcome, unpack_outcome
 
@@ -169,7 +170,7 @@ class Engines:
             run._wake.clear()
             if run._given_up():
                 run._interrupting()
-                run._finish()  # the next run's turn comes when all have answered
+                finish(run)  # the next run's turn comes when all have answered
         for rank, answer in enumerate(answers):
             outcome = self.outcome(rank, answer)[0]
             if outcome is not None:

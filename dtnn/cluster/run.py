@@ -8,25 +8,17 @@ import sys
 import threading
 import time
 from collections import deque
-from dataclasses import dataclass
 
-from ..records import Finish, Note, Recorder, Stop
+from ..records import Note, Recorder, Stop
 from . import failure, run_file
+from .bounded import Bounded, Dropped
+from .ending import finish
 from .rank import Outcome
 
 GRACE = 2.5  # seconds that ranks have to end after one failed or all were interrupted, before the run ends without them
 PATIENCE = 3.0  # seconds after which a job that was asked to stop is said to take its time
 VIEW = 0.1  # seconds between two looks of who waits at what shows the run
 OUTPUT = 100_000  # characters of printed text kept for each rank
-LARGE, KEPT = 10_000, 20_000_000  # bytes: from which a record is large, and how much of large records is kept
-
-
-@dataclass(frozen=True)
-class Dropped:
-    """Stands where a large record was that the client could not keep: too many came."""
-
-    kind: str
-    bytes: int
 
 
 class Run:
@@ -66,7 +58,7 @@ class Run:
         self._ended, self._drained = threading.Event(), threading.Event()
         self._requests, self._callbacks = deque(), []
         self._stop_asked, self._interrupt_asked, self._first_end = False, False, None
-        self._large, self._large_bytes = deque(), 0  # where the large records are
+        self._bounded = Bounded()
 
     # ---- looking at it
 
@@ -252,7 +244,7 @@ class Run:
         except BaseException as error:
             self.error = self.error or error
         finally:
-            self._finish()
+            finish(self)
             self._drained.set()
 
     def _request(self, kind, what):
@@ -287,20 +279,9 @@ class Run:
         """Records have come; `sizes` are their bytes where known."""
         with self._changed:
             if not self.done:
-                self._keep_within_bounds(sizes)
+                self._bounded.make_room(self.records, sizes)
                 self.records.extend(records)
                 self._changed.notify_all()
-
-    def _keep_within_bounds(self, sizes):
-        """Give up the oldest large records (pictures, gradients ...) for the ones that come; small ones all stay."""
-        for place, size in enumerate(sizes, len(self.records)):
-            if size >= LARGE:
-                self._large.append((place, size))
-                self._large_bytes += size
-        while self._large_bytes > KEPT and self._large[0][0] < len(self.records):
-            place, size = self._large.popleft()
-            self._large_bytes -= size
-            self.records[place] = Dropped(type(self.records[place]).__name__, size)
 
     def _printed(self, rank, text):
         self.output[rank] = (self.output.get(rank, "") + text)[-OUTPUT:]
@@ -331,55 +312,7 @@ class Run:
             self.stuck = [rank for rank in range(self.size) if rank not in self.outcomes]
             for rank in self.stuck:
                 self.outcomes[rank] = Outcome(rank, "interrupted", waited="a call that can't be interrupted, and still does")
-            self._finish()
-
-    def _finish(self):
-        if self.done:
-            return
-        outcomes = [self.outcomes[rank] for rank in sorted(self.outcomes)]
-        state = self._final_state({outcome.state for outcome in outcomes})
-        if state == "failed":
-            self.error = self.error or failure.exception(outcomes)
-            self.story = failure.explain(outcomes) or str(self.error)
-        elif state == "interrupted" and self.results[0] is None:
-            still = (
-                f"; rank {', '.join(map(str, self.stuck))} can't be, cluster.restart() goes on without it" if self.stuck else ""
-            )
-            text = f"the run was interrupted after {len(self.records)} records, they are in run.records{still}"
-            self.error = failure.RunInterrupted(text)
-        self._add_finish(state)
-        while not self._ended.is_set():
-            self._call_back(state)
-            with self._changed:
-                if not self._callbacks:  # else one was added meanwhile
-                    self.state = "failed" if self.error and state != "interrupted" else state
-                    self._ended.set()
-                    self._changed.notify_all()
-
-    def _final_state(self, states):
-        if self.error or states & {"failed", "dead"}:
-            return "failed"
-        if states & {"interrupted", "abandoned"} or (self._interrupt_asked and len(self.outcomes) < self.size):
-            return "interrupted"
-        finish = self.records.last(Finish)
-        if finish:
-            return finish.reason
-        return "stopped" if self._stop_asked else "done"
-
-    def _add_finish(self, state):
-        """A run that was cut off could not tell its end itself."""
-        if state in ("failed", "interrupted") and not (self.records and isinstance(self.records[-1], Finish)):
-            text = str(self.error).strip().splitlines()[-1] if self.error and str(self.error).strip() else ""
-            self._tell([Finish(state, time.time(), text)])
-
-    def _call_back(self, state):
-        with self._changed:
-            functions, self._callbacks = self._callbacks, []
-        try:
-            for function in functions if state != "failed" and not self.error else ():
-                function(self.results[0])
-        except BaseException as error:
-            self.error = error
+            finish(self)
 
     def _notify(self):
         with self._changed:

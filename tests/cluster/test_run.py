@@ -427,3 +427,19 @@ def test_no_callback_is_lost(cluster):
         run.wait(5)
         assert called
         assert set(called) == {1}
+
+
+class SlowToUnpack:
+    """Takes a while to arrive."""
+
+    def __reduce__(self):
+        return time.sleep, (0.7,)
+
+
+def test_an_interrupt_while_a_job_is_unpacked_ends_the_run_at_once(cluster):
+    run = cluster.run(lambda comm, thing: 1, SlowToUnpack())
+    time.sleep(0.1)
+    run.interrupt()
+    assert run.wait(5)
+    assert run.state == "interrupted"
+    assert cluster.run(lambda comm: comm.Allreduce(1)).result(20) == 2

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from dtnn.cluster import Run, run_file
-from dtnn.cluster.run import Dropped
+from dtnn.cluster.bounded import Dropped
 from dtnn.records import Finish, Ledger, Note, Recorder, Step
 
 STEP = Step(1, 1, float("nan"), 4, 0.1, 0.01, 1.0)
@@ -129,7 +129,7 @@ def test_ledgers_of_whole_numbers_are_numbers(run, tmp_path):
 
 
 def test_of_large_records_only_the_last_are_kept(monkeypatch):
-    monkeypatch.setattr("dtnn.cluster.run.KEPT", 100_000)
+    monkeypatch.setattr("dtnn.cluster.bounded.KEPT", 100_000)
     run = Run(1)
     for number in range(10):
         run._tell([number, f"large {number}"], [10, 30_000])
