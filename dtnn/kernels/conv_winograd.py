@@ -52,9 +52,9 @@ def data_gradient(dy, w, dx, window, adds=False):
 def run_product(x, w, turned, start, floor, adds, y, padding):
     """y = w * x, after transforming w into scratch."""
     (M, C), size = (w.shape[:2][::-1] if turned else w.shape[:2]), -(-w.size // (9 * 16)) * 16
-    u, q = scratch("filters", 36 * size), scratch("filter places", 9 * size)
-    transform_filters(w.reshape(-1), *w.shape[:2], turned, q, u, size)
-    parts = parts_for(w.size * y[0].size)
+    parts, u = parts_for(w.size * y[0].size), scratch("filters", 36 * size)
+    few = parts_for(50 * w.size)
+    run(transform_filters, few, w.reshape(-1), *w.shape[:2], turned, scratch("filter places", few * 144), u, size)
     t = tiles_of(C, M, max(1, count_tiles(y.shape) // parts), GROUP_BYTES)
     run(
         product_kernel(*choose_tile(M, t.group)), parts,
@@ -65,20 +65,19 @@ def run_product(x, w, turned, start, floor, adds, y, padding):
 
 
 @kernel
-def transform_filters(w, M, C, turned, q, u, size):
-    """u[36][M][C] (turned: [36][C][M], filters rotated) from w (M, C, 3, 3); q is scratch [9][size]."""
-    if turned:
-        for m0 in range(0, M, 16):
-            for c in range(C):
-                for m in range(m0, min(m0 + 16, M)):
-                    for j in range(9):
-                        q[j * size + c * M + m] = w[(m * C + c) * 9 + 8 - j]
-    else:
-        for o in range(M * C):
-            for j in range(9):
-                q[j * size + o] = w[o * 9 + j]
-    for o in range(0, size, 16):
-        filter_tile(q, o, size, u, o, size)
+def transform_filters(part, parts, w, M, C, turned, q, u, size):
+    """u[36][M][C] (turned: [36][C][M], filters rotated) from w (M, C, 3, 3); q is scratch [9][16] of each part."""
+    q = q[part * 144 :]
+    for start in range(part * 16, size, parts * 16):
+        for o in range(start, min(start + 16, M * C)):
+            if turned:
+                c, m = o // M, o % M
+                for j in range(9):
+                    q[j * 16 + o - start] = w[(m * C + c) * 9 + 8 - j]
+            else:
+                for j in range(9):
+                    q[j * 16 + o - start] = w[o * 9 + j]
+        filter_tile(q, 0, 16, u, start, size)
 
 
 @cache

@@ -127,7 +127,13 @@ def takes(layer, option):
     """Whether the forward of a layer offers to do something in the same pass; one of the user's own never does."""
     if isinstance(layer, Sequential):
         return layer.takes(option)
-    return built_in(type(layer)) and option in inspect.signature(layer.forward).parameters
+    return built_in(type(layer)) and option in options(type(layer))
+
+
+@cache
+def options(kind):
+    """The names that the forward of a class takes."""
+    return tuple(inspect.signature(kind.forward).parameters)
 
 
 @cache
