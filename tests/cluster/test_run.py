@@ -14,6 +14,8 @@ import pytest
 from dtnn.cluster import Cluster, Run, RunInterrupted
 from dtnn.records import Finish, Note, Step, Stop
 
+from .conftest import needs_mpi
+
 SECONDS = 20
 
 
@@ -436,10 +438,11 @@ class SlowToUnpack:
         return time.sleep, (0.7,)
 
 
-def test_an_interrupt_while_a_job_is_unpacked_ends_the_run_at_once(cluster):
-    run = cluster.run(lambda comm, thing: 1, SlowToUnpack())
+@needs_mpi
+def test_an_interrupt_while_a_job_is_unpacked_ends_the_run_at_once(engines):
+    run = engines.run(lambda comm, thing: 1, SlowToUnpack())
     time.sleep(0.1)
     run.interrupt()
     assert run.wait(5)
     assert run.state == "interrupted"
-    assert cluster.run(lambda comm: comm.Allreduce(1)).result(20) == 2
+    assert engines.run(lambda comm: comm.Allreduce(1)).result(20) == 2
