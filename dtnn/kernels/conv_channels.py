@@ -11,7 +11,7 @@ import numpy as np
 
 from .activations import sum_delta
 from .cache import kernel
-from .dense import product_kernel, vectors
+from .dense import USUAL, product_kernel, vectors
 from .parts import parts_for, run
 from .scratch import scratch
 from .tile_sizes import choose_tile, table
@@ -33,7 +33,11 @@ def filter_gradient(x, dy, y, dw, dbias, window, back=True):
     turned = scratch("turned", H * W * N * wide)
     turn_pixels(x.reshape(-1), C, H * W, N, turned, wide)
     parts = parts_for(dw.size * dy[0].size)
-    sums, zeros, product = scratch("taps", KH * KW * M * wide), scratch("zeros", M), product_kernel(*choose_tile(M, wide // 16))
+    sums, zeros, product = (
+        scratch("taps", KH * KW * M * wide),
+        scratch("zeros", M),
+        product_kernel(*choose_tile(M, wide // 16, USUAL)),
+    )
     columns = vectors(wide)
     for tap, (wk, xk, K) in enumerate(tap_tables(x.shape, dw.shape, dy.shape, window)):
         part = sums[tap * M * wide : (tap + 1) * M * wide]

@@ -14,6 +14,7 @@ import numpy as np
 
 from .activations import sum_delta
 from .cache import kernel
+from .conv_plan import USUAL, USUAL_GRADIENT
 from .dense import vectors
 from .gradient_tile import gradient_tile
 from .product_tile import product_tile
@@ -65,7 +66,7 @@ def filter_gradient(x, dy, y, dw, dbias, window, back=True):
     plan = flat_plan(x.shape, dw.shape, dy.shape, window.dilation, False)
     taps = dw[0].size
     xk = by_channel(x.shape, dw.shape, dy.shape, window.dilation)
-    gradient_kernel(*choose_tile(len(dy), taps, gradient=True))(
+    gradient_kernel(*choose_tile(len(dy), taps, USUAL_GRADIENT, gradient=True))(
         x.reshape(-1), x.shape, dy.reshape(-1), dy.shape, dw.reshape(-1), window.padding, xk, taps, plan.xv, plan.strip,
         plan.columns, plan.reach, plan.channel, plan.out, scratch("strip", len(x) * plan.channel),
         scratch("delta", len(dy) * plan.out), scratch("out", 64),
@@ -74,7 +75,7 @@ def filter_gradient(x, dy, y, dw, dbias, window, back=True):
 
 def run(plan, x, w, start, floor, adds, y, padding):
     """Call the kernel of the plan's tile."""
-    product_kernel(*choose_tile(len(y), len(plan.xv) - 16))(
+    product_kernel(*choose_tile(len(y), len(plan.xv) - 16, USUAL))(
         x.reshape(-1), x.shape, w.reshape(-1), plan.wk, plan.ws, start, floor, adds, y.reshape(-1), y.shape, padding, plan.xk,
         len(plan.xk) - 16, plan.xv, plan.strip, plan.columns, plan.reach, plan.channel, plan.out,
         scratch("strip", len(x) * plan.channel), scratch("delta", len(y) * plan.out),

@@ -11,6 +11,7 @@ import numpy as np
 from .tile_sizes import choose_tile, odd_lines, table
 
 SCRATCH_BYTES = 512 * 1024  # a strip stays in the second-level cache
+USUAL, USUAL_GRADIENT = ((4, 5), (3, 7)), ((4, 5),)  # the tiles of most convolutions
 NOWHERE = (1 << 40, 0)  # the range of taps of a row that has none; a union with it changes nothing
 
 
@@ -103,7 +104,7 @@ def forward_plan(x_shape, w_shape, y_shape, window, parts=1):
     reach = [(min(rows) * C * KW, (max(rows) + 1) * C * KW) if rows else NOWHERE for rows in inside]
     return ProductPlan(
         strip=s,
-        tile=choose_tile(M, len(places)),
+        tile=choose_tile(M, len(places), USUAL),
         moves=(SH, 1, -PH, -PW),
         xk=table(c * s.sc + (h * DH * s.columns + k * DW) * 16 for h, c, k in taps),
         wk=table((c * KH + h) * KW + k for h, c, k in taps),
@@ -150,7 +151,7 @@ def data_gradient_plan(x_shape, w_shape, y_shape, window, parts=1):
             reach.append([union([k for up, k in ranges.items() if 0 <= r // SH + up < HO]) for r in range(H + SH)])
     return ProductPlan(
         strip=s,
-        tile=choose_tile(C, phases[0][2] * -(-s.strip // SH)),
+        tile=choose_tile(C, phases[0][2] * -(-s.strip // SH), USUAL),
         moves=(1, SH, low_h, low_w),
         xk=table(xk or [0]),
         wk=table(wk or [0]),
@@ -180,7 +181,7 @@ def filter_gradient_plan(x_shape, w_shape, y_shape, window, parts=1):
     dc = odd_lines(s.strip * WO * 16)
     return GradientPlan(
         strip=s,
-        tile=choose_tile(M, C * KH * KW, gradient=True),
+        tile=choose_tile(M, C * KH * KW, USUAL_GRADIENT, gradient=True),
         xk=table(c * s.sc + (h * DH * columns + k * DW) * 16 for c in range(C) for h in range(KH) for k in range(KW)),
         xv=table((i * SH * columns + j * SW) * 16 for i, j in places),
         dv=table((i * WO + j) * 16 for i, j in places),

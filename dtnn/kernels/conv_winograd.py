@@ -57,7 +57,7 @@ def run_product(x, w, turned, start, floor, adds, y, padding):
     run(transform_filters, few, w.reshape(-1), *w.shape[:2], turned, scratch("filter places", few * 144), u, size)
     t = tiles_of(C, M, max(1, count_tiles(y.shape) // parts), GROUP_BYTES)
     run(
-        product_kernel(*choose_tile(M, t.group)), parts,
+        product_kernel(*choose_tile(M, t.group, ((4, 4),))), parts,
         x.reshape(-1), x.shape, u, size, start, floor, adds, y.reshape(-1), y.shape, padding, steps(C, t.channel), steps(C, 1),
         steps(t.group, 16), t, scratch("places of x", parts * 36 * t.place_x),
         scratch("places of y", parts * 36 * t.place_y), scratch("zeros", M),

@@ -15,6 +15,7 @@ from .scratch import scratch
 from .tile_sizes import choose_tile, table
 from .turn_tile import turn
 
+USUAL = ((5, 4),)
 NO_FLOOR = np.float32(-np.inf)
 
 
@@ -55,7 +56,7 @@ def product(w, ws, wk, x, y, start, floor, adds):
     """y (M, columns) = floor at (W x + start); W[i, k] lies at i ws + k wk."""
     (M, columns), K = y.shape, len(x)
     run(
-        product_kernel(*choose_tile(M, -(-columns // 16))), parts_for(M * K * columns),
+        product_kernel(*choose_tile(M, -(-columns // 16), USUAL)), parts_for(M * K * columns),
         w.reshape(-1), ws, steps(K, wk), x.reshape(-1), steps(K, columns), K, vectors(columns), columns, y.reshape(-1), M,
         start, floor, adds,
     )  # fmt: skip

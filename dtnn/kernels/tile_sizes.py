@@ -15,11 +15,15 @@ def registers():
     return 32 if "+avx512f" in features else 8
 
 
+RARE = 1.35  # how many times slower a usual tile may be than one that must be compiled first
+
+
 @cache
-def choose_tile(rows, columns, gradient=False):
+def choose_tile(rows, columns, usual=(), gradient=False):
     """(R, V) for a product of `rows` x `columns` vectors: the fewest cycles, with all of a step in registers.
 
-    Counted are two multiply-adds a cycle, the loads, and the loop itself.
+    Counted are two multiply-adds a cycle, the loads, and the loop itself.  Each tile is a kernel, and takes half a second
+    to compile: so the `usual` ones are taken, unless another is a good deal better.
 
     Examples
     --------
@@ -36,7 +40,8 @@ def choose_tile(rows, columns, gradient=False):
     loads = 0.9 * (R + V) + 1 if gradient else R / 2 + V + 1
     cycles = np.maximum(np.maximum(R * V / 2, loads), 4.5) + 0.5
     cost = np.where(fits, -(-rows // R) * -(-columns // V) * cycles, np.inf)
-    best = int(cost.argmin())
+    common = np.isin(16 * R + V, [16 * r + v for r, v in usual])
+    best = int(np.where(common, cost, RARE * cost).argmin())
     return int(R[best]), int(V[best])
 
 

@@ -33,7 +33,7 @@ def filter_gradient(x, dy, y, dw, dbias, window, back=True):
     place_d = M * channel_d + 80
     rest = partial_sums(parts, dw.size)
     run(
-        gradient_kernel(*choose_tile(M, wide // 16)), parts,
+        gradient_kernel(*choose_tile(M, wide // 16, ((8, 1), (8, 2)))), parts,
         x.reshape(-1), x.shape, dy.reshape(-1), dy.shape, window.padding, dw.reshape(-1), rest, steps(group * 16, wide),
         steps(group * 16, 1), steps(wide // 16, 16), group, scratch("small", parts * 36 * 256),
         scratch("places of x", parts * 36 * place_x), place_x, wide, scratch("places of y", parts * 36 * place_d), channel_d,

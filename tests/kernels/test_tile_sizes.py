@@ -29,7 +29,7 @@ def test_a_step_of_a_tile_fits_the_registers():
     for rows in range(1, 40):
         for columns in (1, 2, 3, 7, 30):
             for gradient in (False, True):
-                R, V = tile_sizes.choose_tile(rows, columns, gradient)
+                R, V = tile_sizes.choose_tile(rows, columns, gradient=gradient)
                 assert 1 <= R <= rows
                 assert 1 <= V <= columns
                 limit = tile_sizes.registers()
