@@ -7,7 +7,7 @@ from pathlib import Path
 
 from . import data, zoo
 from .cluster import Cluster
-from .optim import SGD, cosine
+from .optim import Adam, cosine
 
 
 def demo(ranks, epochs, out):
@@ -32,7 +32,7 @@ def demo(ranks, epochs, out):
     digits, model = data.mnist5k(), zoo.lenet5()
     with _cluster(ranks) as cluster:
         print(f"LeNet-5 on {len(digits.train):,} handwritten digits, {epochs} epochs, {_whereabouts(cluster)}", flush=True)
-        run = model.start(digits, cluster=cluster, epochs=epochs, batch_size=32, optimizer=SGD(cosine(0.05), momentum=0.9))
+        run = model.start(digits, cluster=cluster, epochs=epochs, batch_size=32, optimizer=Adam(cosine(0.003)))
         _follow(run)
     from .plots import report
 

@@ -158,7 +158,7 @@ def test_a_batch_smaller_than_the_ranks_is_refused_before_anything_runs(cluster)
 def test_lenet_reads_digits(engines):
     """At least 96 % of the test digits, median of 5 seeds, 10 epochs on 2 ranks; within 1 % of one rank."""
     digits = dtnn.data.mnist5k()
-    settings = dict(epochs=10, batch_size=32, optimizer=optim.SGD(optim.cosine(0.05), momentum=0.9), show=False)
+    settings = dict(epochs=10, batch_size=32, optimizer=optim.Adam(optim.cosine(0.003)), show=False)
 
     def accuracy(seed, where):
         model = dtnn.zoo.lenet5(seed=seed)
