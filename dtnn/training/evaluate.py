@@ -8,7 +8,10 @@ from ..nn.metrics import accuracy
 from ..nn.passes import Pass
 
 
-def evaluate(comm, model, samples, *, loss=cross_entropy, metrics=(accuracy,), batch_size=256):
+BATCH = 256  # samples at a time
+
+
+def evaluate(comm, model, samples, *, loss=cross_entropy, metrics=(accuracy,), batch_size=BATCH):
     """Mean loss and metrics over all samples; each rank takes its share of every batch.
 
     Sums are added up in float64 and reduced once, so the result is that of one rank to 1e-6 and exact for counts.
@@ -52,7 +55,7 @@ def evaluate(comm, model, samples, *, loss=cross_entropy, metrics=(accuracy,), b
     return result
 
 
-def predict(model, samples, *, batch_size=256):
+def predict(model, samples, *, batch_size=BATCH):
     """The model's outputs for all samples, batch first: ``(N, K)`` for K outputs, ``(N, H, W, C)`` for maps."""
     parts, step = [], Pass(training=False)
     for start in range(0, len(samples), batch_size):

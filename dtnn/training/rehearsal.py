@@ -4,14 +4,16 @@ import dataclasses
 import threading
 import time
 from collections import deque
+from contextlib import nullcontext
 from functools import partial
 
 from ..comm import Serial
 from ..data import batches, shares
 from ..kernels.cache import compiling
+from ..machine import threads, threads_here
 from ..optim import Progress
 from ..records import Note
-from .evaluate import evaluate
+from .evaluate import BATCH, evaluate
 from .replica import stop
 
 PERIOD = 0.1  # seconds between two looks at what is being compiled
@@ -41,8 +43,7 @@ def rehearse(replica, validation):
     parts = [(f"a step of {count} samples", partial(_step, replica, count)) for count in _counts(replica)]
     parts.append(("the update", partial(_update, replica)))
     if validation is not None:
-        few = {"loss": replica.loss, "metrics": replica.metrics}
-        parts.append(("the evaluation", partial(evaluate, Serial(), replica.model, validation[:1], **few)))
+        parts.append(("the evaluation", partial(_evaluation, replica, validation)))
     try:
         for name, part in parts:
             asked = stop((yield Note(comm.rank, time.time(), f"preparing {name}"))) or asked
@@ -80,6 +81,13 @@ def _update(replica):
     still.update(replica.parameters, replica.optimizer.state(replica.parameters), Progress(step=1, epoch=0.0))
 
 
+def _evaluation(replica, validation):
+    """As many samples as this rank will evaluate at a time: another number may need other kernels."""
+    comm, sizes = replica.comm, {min(BATCH, len(validation)), len(validation) % BATCH}
+    for count in sorted({shares(size, comm.size)[comm.rank][1] for size in sizes} - {0}):
+        evaluate(Serial(), replica.model, validation[:count], loss=replica.loss, metrics=replica.metrics)
+
+
 def preparing(work, over=None):
     """Do `work()` in a thread of its own, and tell which kernels it compiles.
 
@@ -108,10 +116,11 @@ def preparing(work, over=None):
     """
     started, raised = deque(), []
     over = threading.Event() if over is None else over
+    count = threads_here()  # a new thread would begin with one
 
     def attended():
         try:
-            with compiling(lambda name, number: started.append((number, name))):
+            with threads(count) if count > 1 else nullcontext(), compiling(lambda name, number: started.append((number, name))):
                 work()
         except BaseException as error:
             raised.append(error)
