@@ -7,7 +7,7 @@ import dtnn
 from dtnn import Cluster, Model, optim
 from dtnn.comm import Serial, run_threads
 from dtnn.data import Samples
-from dtnn.nn import Dropout, Flatten, Layer, Linear, ReLU, Reshape
+from dtnn.nn import Dropout, Flatten, Layer, Linear, ReLU, Reshape, cross_entropy, metrics, mse
 from dtnn.records import Epoch, Step
 from dtnn.training import EarlyStopping, NotFinite, StopAt, evaluate, train
 
@@ -41,6 +41,33 @@ def test_case_41_values_0_to_8_on_two_ranks_have_the_mean_4():
 
 def test_case_43_nine_losses_of_1_are_1():
     assert told([1] * 9, 2, 4) == [1.0] * 4
+
+
+OF_LABELS = [metrics.accuracy, metrics.TopK(2), metrics.Hinge(), metrics.ConfusionMatrix(3)]
+OF_LABELS += [metrics.precision, metrics.recall, metrics.f1]
+OF_NUMBERS = [metrics.mse, metrics.mae, metrics.r2]
+
+
+@pytest.mark.parametrize("ranks", [2, 5])
+@pytest.mark.parametrize("kind", [OF_LABELS, OF_NUMBERS], ids=["labels", "numbers"])
+def test_case_41_every_metric_is_that_of_all_samples(kind, ranks):
+    """In training and in evaluation; with 7 samples in batches of 6 on 5 ranks shares are empty."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((7, 4)).astype(np.float32)
+    rows = Samples(x, rng.integers(0, 3, 7) if kind is OF_LABELS else rng.random((7, 3)).astype(np.float32))
+    settings = dict(loss=cross_entropy if kind is OF_LABELS else mse, metrics=kind)
+
+    def job(comm):
+        model = Model(Linear(3), input_shape=(4,), dtype="float64")
+        running = train(comm, model, rows, optimizer=optim.SGD(0.0), validation=rows, batch_size=6, **settings)
+        told = next(record for record in running if isinstance(record, Epoch)).metrics
+        return told, evaluate(comm, model, rows, batch_size=6, **settings)
+
+    _, alone = job(Serial())
+    assert len(alone) == 1 + len(kind)
+    for told, found in run_threads(job, ranks):
+        assert found == pytest.approx(alone, rel=1e-9)
+        assert told == pytest.approx({**alone, **{f"val_{name}": value for name, value in alone.items()}}, rel=1e-9)
 
 
 @pytest.mark.parametrize("split", [[3, 2], [5], [1, 4]])
