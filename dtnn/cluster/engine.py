@@ -37,9 +37,14 @@ def hello():
         "host": platform.node(),
         "pid": os.getpid(),
         "cores": machine.cores(),
-        "threads": int(os.environ.get("NUMBA_NUM_THREADS", "0")) or machine.cores(),
+        "threads": threads(),
         "versions": versions(),
     }
+
+
+def threads():
+    """Threads that this rank uses: as many as its cluster, or the user, has said."""
+    return int(os.environ.get("NUMBA_NUM_THREADS", "0")) or machine.cores()
 
 
 def _last_words_to_the_log():
@@ -119,7 +124,7 @@ def execute(number, fresh):
     publisher, State.commands = Publisher(_publish), Commands()
     outcome = Outcome(comm.rank, "interrupted")
     try:
-        with publisher, Printer(publisher), interruptible(number, comm):
+        with machine.threads(threads()), publisher, Printer(publisher), interruptible(number, comm):
             outcome = perform(job, comm, args, kwargs, publisher.put_record, State.commands)
     except KeyboardInterrupt:  # in the moment between the job's end and ours
         comm.fail("interrupted")

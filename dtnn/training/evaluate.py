@@ -7,7 +7,6 @@ from ..nn.losses import cross_entropy
 from ..nn.metrics import accuracy
 from ..nn.passes import Pass
 
-
 BATCH = 256  # samples at a time
 
 

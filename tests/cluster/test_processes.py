@@ -48,6 +48,16 @@ def shared_memory():
     return set(os.listdir("/dev/shm")) if os.path.isdir("/dev/shm") else set()
 
 
+def test_an_engine_uses_the_threads_that_its_cluster_gives_it():
+    def used(comm):
+        from dtnn.machine import threads_here
+
+        return threads_here()
+
+    with Cluster(1, threads_per_rank=2, on_wait=False) as cluster:
+        assert cluster.run(used).result(20) == 2
+
+
 def test_stop_leaves_nothing():
     before = shared_memory()
     began = time.perf_counter()
