@@ -16,6 +16,7 @@ from .tile_sizes import choose_tile, table
 from .turn_tile import turn
 
 USUAL = ((5, 4),)
+FEW = 2
 NO_FLOOR = np.float32(-np.inf)
 
 
@@ -29,8 +30,20 @@ def forward(x, w, bias, y, relu=False):
         if relu:
             y[y <= 0] = 0
         return
+    if y.shape[1] <= FEW:
+        of_few(x, w, bias, y, relu)
+        return
     start = scratch("zeros", len(w)) if bias is None else bias
     product(w, w.shape[1], 1, x, y, start, np.float32(0) if relu else NO_FLOOR, False)
+
+
+def of_few(x, w, bias, y, relu):
+    """The same for so few images that the lanes would be empty: BLAS reads the weights at the speed of the memory."""
+    np.matmul(w, x, out=y)
+    if bias is not None:
+        y += bias[:, None]
+    if relu:
+        np.maximum(y, 0, out=y)
 
 
 def data_gradient(dy, w, dx, adds=False):

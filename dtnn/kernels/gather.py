@@ -7,6 +7,7 @@ from numba.extending import intrinsic
 
 from .cache import kernel
 from .llvm import F32, LANES, VECTOR, number, splat, store_at
+from .parts import parts_for, run
 from .product_tile import Addresses, I, at
 from .turn_tile import turned
 
@@ -51,21 +52,21 @@ def gather(rows, indices, out, scale=1.0):
     if len(indices) and not 0 <= indices.min() <= indices.max() < len(rows):
         raise ValueError(f"gather: indices go from {indices.min()} to {indices.max()}, but there are {len(rows)} samples")
     flat, size = rows.reshape(-1), rows[0].size if len(rows) else 0
-    scale, blocks = out.dtype.type(scale), (0, 0)
+    scale, blocks, parts = out.dtype.type(scale), (0, 0), parts_for(10 * out.size)
     if channels == 1 and out.dtype == np.float32 and rows.dtype in (np.uint8, np.float32):
         blocks = len(indices) // LANES * LANES, size // LANES * LANES
-        pick_blocks(flat, size, indices, *blocks, len(indices), out.reshape(-1), scale)
+        run(pick_blocks, parts, flat, size, indices, *blocks, len(indices), out.reshape(-1), scale)
     if blocks != (len(indices), size):
-        pick(flat, size, indices, channels, *blocks, out.reshape(-1), scale)
+        run(pick, parts, flat, size, indices, channels, *blocks, out.reshape(-1), scale)
     return out
 
 
 @kernel
-def pick(rows, size, indices, channels, samples, numbers, out, scale):
+def pick(part, parts, rows, size, indices, channels, samples, numbers, out, scale):
     """All but the blocks that are done: channels come last in a sample and first in the batch; within one the order stays."""
     n = indices.size
     pixels = size // channels
-    for p in range(pixels):
+    for p in range(pixels * part // parts, pixels * (part + 1) // parts):
         for c in range(channels):
             start = (c * pixels + p) * n
             for i in range(samples if p < numbers else 0, n):
@@ -73,10 +74,10 @@ def pick(rows, size, indices, channels, samples, numbers, out, scale):
 
 
 @kernel
-def pick_blocks(rows, size, indices, samples, numbers, n, out, scale):
+def pick_blocks(part, parts, rows, size, indices, samples, numbers, n, out, scale):
     """The first `samples` samples and `numbers` numbers, by blocks of 16 x 16."""
     for i in range(0, samples, LANES):
-        for p in range(0, numbers, LANES):
+        for p in range(part * LANES, numbers, parts * LANES):
             pick_tile(rows, size, indices, i, p, out, p * n + i, n, scale)
 
 

@@ -22,24 +22,18 @@ LEAST_WORK = 500_000  # multiply-adds, or so: below, waking a thread costs more 
 region = threading.Lock()
 
 
-def parts_for(work, most=64):
-    """In how many parts to do `work` operations: 1, or as many as this thread may use (`machine.threads`), at most `most`."""
-    threads = threads_here()
-    return 1 if threads == 1 or work < LEAST_WORK else max(1, min(threads, most))
+def parts_for(work):
+    """In how many parts to do `work` operations: 1, or as many as this thread may use (`machine.threads`)."""
+    return 1 if work < LEAST_WORK else threads_here()
 
 
 def run(body, parts, *arguments):
-    """body(part, parts, *arguments) for all parts, at once where that is possible."""
+    """body(part, parts, *arguments) for all parts at once."""
     if parts == 1:
         body(0, 1, *arguments)
-    elif region.acquire(blocking=False):
-        try:
+    else:
+        with region:
             twin(body, len(arguments))(parts, *arguments)
-        finally:
-            region.release()
-    else:  # another thread is in the parallel loop: the same parts, one after the other
-        for part in range(parts):
-            body(part, parts, *arguments)
 
 
 @cache

@@ -7,6 +7,7 @@ precision, so float32 stays float32 whatever the caller's numbers are.
 import numpy as np
 
 from .cache import kernel
+from .parts import parts_for, run
 
 
 def sgd(value, grad, momentum, lr, mu=0.0, nesterov=False, decay=None, weight_decay=0.0):
@@ -30,9 +31,10 @@ def sgd(value, grad, momentum, lr, mu=0.0, nesterov=False, decay=None, weight_de
     if momentum is None and mu:
         raise ValueError(f"sgd: momentum {mu} needs a momentum vector; got None")
     if momentum is None:
-        sgd_plain(value, grad, number(lr), one, masked, mask, number(weight_decay))
+        run(sgd_plain, parts_for(5 * value.size), value, grad, number(lr), one, masked, mask, number(weight_decay))
     else:
-        sgd_momentum(value, grad, momentum, number(lr), number(mu), nesterov, one, masked, mask, number(weight_decay))
+        rates = number(lr), number(mu), nesterov, one, masked, mask, number(weight_decay)
+        run(sgd_momentum, parts_for(5 * value.size), value, grad, momentum, *rates)
 
 
 def adam(value, grad, mean, square, step, lr, beta1=0.9, beta2=0.999, eps=1e-8, decay=None, weight_decay=0.0, decoupled=False):
@@ -63,15 +65,16 @@ def adam(value, grad, mean, square, step, lr, beta1=0.9, beta2=0.999, eps=1e-8, 
     rate = number(lr / (1 - beta1**step))
     scale = number(1 / np.sqrt(1 - beta2**step))
     added, shrunk = (0.0, lr * weight_decay) if decoupled else (weight_decay, 0.0)
-    adam_pass(
+    run(
+        adam_pass, parts_for(10 * value.size),
         value, grad, mean, square, rate, number(beta1), number(1 - beta1), number(beta2), number(1 - beta2),
         number(eps), scale, one, masked, mask, number(added), number(shrunk),
     )  # fmt: skip
 
 
 @kernel
-def sgd_plain(value, grad, lr, one, masked, mask, weight_decay):
-    for i in range(value.size):
+def sgd_plain(part, parts, value, grad, lr, one, masked, mask, weight_decay):
+    for i in range(value.size * part // parts, value.size * (part + 1) // parts):
         v = value[i]
         d = mask[i] if masked else one
         value[i] = v - lr * (grad[i] + weight_decay * d * v)
@@ -79,8 +82,8 @@ def sgd_plain(value, grad, lr, one, masked, mask, weight_decay):
 
 
 @kernel
-def sgd_momentum(value, grad, momentum, lr, mu, nesterov, one, masked, mask, weight_decay):
-    for i in range(value.size):
+def sgd_momentum(part, parts, value, grad, momentum, lr, mu, nesterov, one, masked, mask, weight_decay):
+    for i in range(value.size * part // parts, value.size * (part + 1) // parts):
         v = value[i]
         d = mask[i] if masked else one
         g = grad[i] + weight_decay * d * v
@@ -91,8 +94,10 @@ def sgd_momentum(value, grad, momentum, lr, mu, nesterov, one, masked, mask, wei
 
 
 @kernel
-def adam_pass(value, grad, mean, square, rate, beta1, rest1, beta2, rest2, eps, scale, one, masked, mask, added, shrunk):
-    for i in range(value.size):
+def adam_pass(
+    part, parts, value, grad, mean, square, rate, beta1, rest1, beta2, rest2, eps, scale, one, masked, mask, added, shrunk
+):  # fmt: skip
+    for i in range(value.size * part // parts, value.size * (part + 1) // parts):
         v = value[i]
         d = mask[i] if masked else one
         g = grad[i] + added * d * v

@@ -39,7 +39,7 @@ def over_features(layer, x, step, logarithmic):
 
 
 class ReLU(Layer):
-    """y = max(0, x); a NaN stays a NaN.
+    """y = max(0, x); a NaN stays a NaN; y and x (..., N) of any shape.
 
     After Conv2d, Linear, MaxPool2d, BatchNorm or Residual it is done in their own pass (`Sequential` finds that).
 
@@ -65,7 +65,16 @@ class ReLU(Layer):
 
 
 class LeakyReLU(Layer):
-    """y = x where x >= 0, else slope x.  Maas, Hannun and Ng, 2013.
+    """y = x where x >= 0, else slope x; y and x (..., N) of any shape.
+
+    Parameters
+    ----------
+    slope : float
+        Below zero.
+
+    Notes
+    -----
+    Maas, Hannun and Ng, "Rectifier nonlinearities improve neural network acoustic models", 2013.
 
     Examples
     --------
@@ -82,7 +91,22 @@ class LeakyReLU(Layer):
 
 
 class ELU(Layer):
-    """y = x where x >= 0, else alpha (e^x - 1).  Clevert, Unterthiner and Hochreiter, 2016."""
+    """y = x where x >= 0, else alpha (e^x - 1); y and x (..., N) of any shape.
+
+    Parameters
+    ----------
+    alpha : float
+        -alpha is what y tends to far below zero.
+
+    Notes
+    -----
+    Clevert, Unterthiner and Hochreiter, "Fast and accurate deep network learning by exponential linear units", 2016.
+
+    Examples
+    --------
+    >>> ELU()(np.array([[-1000.0, 0.0, 2.0]])).tolist()
+    [[-1.0, 0.0, 2.0]]
+    """
 
     def __init__(self, alpha=1.0):
         self.alpha = alpha
@@ -93,7 +117,17 @@ class ELU(Layer):
 
 
 class GELU(Layer):
-    """y = x times the share of the normal distribution below x.  Hendrycks and Gimpel, 2016."""
+    """y = x (1 + erf(x / sqrt 2)) / 2: x times the share of the normal distribution below x; y and x (..., N) of any shape.
+
+    Notes
+    -----
+    Exact, not by tanh.  Hendrycks and Gimpel, "Gaussian error linear units", 2016.
+
+    Examples
+    --------
+    >>> GELU()(np.array([[-1.0, 0.0, 1.0]])).round(6).tolist()
+    [[-0.158655, 0.0, 0.841345]]
+    """
 
     def forward(self, x, step=None):
         """y, backward"""
@@ -101,7 +135,17 @@ class GELU(Layer):
 
 
 class SiLU(Layer):
-    """y = x / (1 + e^-x), also called swish.  Elfwing, Uchibe and Doya, 2018."""
+    """y = x / (1 + e^-x), also called swish; y and x (..., N) of any shape.
+
+    Notes
+    -----
+    Elfwing, Uchibe and Doya, "Sigmoid-weighted linear units for neural network function approximation", 2018.
+
+    Examples
+    --------
+    >>> SiLU()(np.array([[-1.0, 0.0, 1.0]])).round(6).tolist()
+    [[-0.268941, 0.0, 0.731059]]
+    """
 
     def forward(self, x, step=None):
         """y, backward"""
@@ -109,7 +153,9 @@ class SiLU(Layer):
 
 
 class Sigmoid(Layer):
-    """y = 1 / (1 + e^-x)
+    """y = 1 / (1 + e^-x), between 0 and 1; y and x (..., N) of any shape.
+
+    For training with `binary_cross_entropy` leave it out: that takes logits.
 
     Examples
     --------
@@ -123,7 +169,13 @@ class Sigmoid(Layer):
 
 
 class Tanh(Layer):
-    """y = (e^2x - 1) / (e^2x + 1)"""
+    """y = (e^2x - 1) / (e^2x + 1), between -1 and 1; y and x (..., N) of any shape.
+
+    Examples
+    --------
+    >>> Tanh()(np.array([[-1000.0, 0.0, 1.0]])).round(6).tolist()
+    [[-1.0, 0.0, 0.761594]]
+    """
 
     def forward(self, x, step=None):
         """y, backward"""
@@ -131,7 +183,13 @@ class Tanh(Layer):
 
 
 class Arctanh(Layer):
-    """y is the number whose tanh is x; NaN outside -1 <= x <= 1."""
+    """y is the number whose tanh is x; NaN outside -1 <= x <= 1; y and x (..., N) of any shape.
+
+    Examples
+    --------
+    >>> Arctanh()(np.array([[0.0, 0.5]])).round(6).tolist()
+    [[0.0, 0.549306]]
+    """
 
     def forward(self, x, step=None):
         """y, backward"""
@@ -139,7 +197,13 @@ class Arctanh(Layer):
 
 
 class Log(Layer):
-    """y = log x; NaN below zero, -infinity at zero."""
+    """y = log x; NaN below zero, -infinity at zero; y and x (..., N) of any shape.
+
+    Examples
+    --------
+    >>> Log()(np.array([[1.0, 2.0]])).round(6).tolist()
+    [[0.0, 0.693147]]
+    """
 
     def forward(self, x, step=None):
         """y, backward"""
@@ -147,9 +211,10 @@ class Log(Layer):
 
 
 class Softmax(Layer):
-    """y[k] = e^x[k] / sum over k of e^x[k], over the first axis (classes, channels).
+    """y[k] = e^x[k] / sum over k of e^x[k], over the first axis (classes, channels); y and x (K, ..., N).
 
-    For training with `cross_entropy` leave it out: that takes logits.
+    The largest x is subtracted first, so that nothing overflows.  For training with `cross_entropy` leave it
+    out: that takes logits.
 
     Examples
     --------
@@ -163,7 +228,15 @@ class Softmax(Layer):
 
 
 class LogSoftmax(Layer):
-    """y[k] = x[k] - log of the sum over k of e^x[k], over the first axis."""
+    """y[k] = x[k] - log of the sum over k of e^x[k], over the first axis (classes, channels); y and x (K, ..., N).
+
+    The largest x is subtracted first, so that nothing overflows.
+
+    Examples
+    --------
+    >>> LogSoftmax()(np.array([[1000.0], [1000.0]])).ravel().round(6).tolist()
+    [-0.693147, -0.693147]
+    """
 
     def forward(self, x, step=None):
         """y, backward"""

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..kernels import conv_direct, conv_im2col, conv_plain, conv_winograd
+from ..kernels import conv_depthwise, conv_direct, conv_im2col, conv_plain, conv_winograd
 from ..kernels.activations import sum_delta
 from ..kernels.conv_plan import Window
 from .init import initialiser
@@ -38,7 +38,7 @@ class Conv2d(Layer):
         First values of W, such as "he_uniform", see `dtnn.nn.init`; the bias starts at zero.
     algorithm : str
         "direct", "im2col", "winograd" (3 x 3, stride 1), or "auto": Winograd from 16 channels on where it can and pays, else
-        direct.
+        direct; a depthwise one has kernels of its own.
         They agree to 1e-5 of the largest number.  In float64 all but "im2col" are the plain loops.
     exact : bool
         True: "auto" never takes Winograd, whose rounding errors are about three times those of the direct sum.
@@ -117,6 +117,8 @@ class Conv2d(Layer):
         if self.algorithm != "auto":
             return ALGORITHMS[self.algorithm]
         shape = (self.channels // self.groups, *self.weight.value.shape[1:])
+        if self.groups > 1 and shape[1] == 1:
+            return conv_depthwise
         fast = not self.exact and conv_winograd.suits(shape, self._window) and conv_winograd.pays(shape, y.shape)
         return conv_winograd if fast else conv_direct
 
@@ -128,7 +130,7 @@ class Conv2d(Layer):
         x = checked(x, (w.shape[1] * self.groups, *x.shape[1:3]), self, step, w.dtype)
         y = step.empty((self.channels, *self._output(x.shape[:3]), x.shape[3]), x.dtype)
         algorithm, window = self._kernels(y), self._window
-        parts = group_parts(self.groups, len(x), len(y))
+        parts = group_parts(1 if algorithm is conv_depthwise else self.groups, len(x), len(y))
         for c, m in parts:
             algorithm.forward(x[c], w[m], None if b is None else b[m], y[m], window, relu)
 

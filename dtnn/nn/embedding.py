@@ -76,11 +76,25 @@ class Embedding(Layer):
 
 
 class Positions(Layer):
-    """y[d, t, n] = x[d, t, n] + W[d, t]: what a place in the sequence means is learnt.
+    """y[d, t, n] = x[d, t, n] + W[d, t]: what a place in the sequence means is learnt; x and y (D, T, N), W (D, T).
+
+    Raises
+    ------
+    ValueError
+        When built, if samples are no sequences (D, T).
 
     Notes
     -----
-    D T parameters, first N(0, 0.02^2), without weight decay.
+    D T parameters, first N(0, 0.02^2), without weight decay.  Gehring et al., "Convolutional sequence to sequence learning",
+    2017.
+
+    Examples
+    --------
+    >>> layer = Positions()
+    >>> layer.build((8, 5), np.random.default_rng(0))
+    (8, 5)
+    >>> layer(np.zeros((8, 5, 2), np.float32)).shape
+    (8, 5, 2)
     """
 
     def __init__(self):

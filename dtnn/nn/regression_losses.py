@@ -39,6 +39,8 @@ def per_sample(outputs, terms, slopes, weight):
 def mse(outputs, targets, weight=None):
     """Mean squared error: (y - t)^2.
 
+    Outputs y (D, N), targets t (N,) or (N, D).
+
     Examples
     --------
     >>> loss, gradient = mse(np.array([[1.0, 2.0]]), np.array([0.0, 0.0]))
@@ -50,14 +52,32 @@ def mse(outputs, targets, weight=None):
 
 
 def mae(outputs, targets, weight=None):
-    """Mean absolute error: |y - t|; its slope at 0 is 0."""
+    """Mean absolute error: |y - t|; its slope at 0 is 0.
+
+    Outputs y (D, N), targets t (N,) or (N, D).
+
+    Examples
+    --------
+    >>> loss, gradient = mae(np.array([[1.0, -2.0]]), np.array([0.0, 0.0]))
+    >>> loss, gradient.tolist()
+    (3.0, [[0.5, -0.5]])
+    """
     d = outputs - as_numbers(outputs, targets, "mae")
     return per_sample(outputs, np.abs(d), np.sign(d), weight)
 
 
 @dataclass(frozen=True)
 class Huber:
-    """d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2), for d = y - t.  Huber, 1964.
+    """d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2), for d = y - t; outputs y (D, N), targets t (N,) or (N, D).
+
+    Parameters
+    ----------
+    delta : float
+        Where the parabola becomes a line.
+
+    Notes
+    -----
+    Huber, "Robust estimation of a location parameter", 1964.
 
     Examples
     --------
@@ -76,12 +96,25 @@ class Huber:
 
 
 def huber(outputs, targets, weight=None):
-    """`Huber` with delta 1."""
+    """`Huber` with delta 1.
+
+    Examples
+    --------
+    >>> huber(np.array([[3.0, 0.5]]), np.array([0.0, 0.0]))[0]
+    2.625
+    """
     return Huber()(outputs, targets, weight)
 
 
 def binary_cross_entropy(outputs, targets, weight=None):
     """log(1 + e^z) - t z, from logits z, for targets t between 0 and 1; written so that nothing overflows.
+
+    Outputs z (D, N), targets t (N,) or (N, D).
+
+    Raises
+    ------
+    ValueError
+        If a target is not between 0 and 1.
 
     Examples
     --------

@@ -61,6 +61,18 @@ def test_classes_that_do_not_occur_do_not_count():
     assert value(metrics.recall, scores, np.array([0, 1])) == 0.5
 
 
+def test_a_matrix_of_another_size_is_refused():
+    for classes in (3, 5):
+        with pytest.raises(ValueError, match=rf"classes={classes}.*4 outputs.*ConfusionMatrix\(4\)"):
+            metrics.ConfusionMatrix(classes).sums(SCORES, LABELS)
+    for label in (-1, 4):
+        with pytest.raises(ValueError, match=f"label {label} of sample 2"):
+            metrics.ConfusionMatrix(4).sums(SCORES[:, :3], np.array([0, 1, label]))
+    for wrong in (metrics.ConfusionMatrix, metrics.TopK):
+        with pytest.raises(ValueError, match="is 0; it must be at least 1"):
+            wrong(0)
+
+
 def test_metrics_are_values():
     assert metrics.TopK(3) == metrics.TopK(3)
     assert metrics.TopK(3).name == "top3"
