@@ -41,7 +41,7 @@ def kernel(function=None, *, exact=False, parallel=False):
     exact : bool
         Keep the order of operations as written (`@kernel(exact=True)`).
     parallel : bool
-        `numba.prange` loops run on several threads; see `parts.py`, which nothing else should need.
+        `numba.prange` loops run on several threads, see `parts.py`.
 
     Returns
     -------
@@ -95,19 +95,14 @@ class Disk:
             note(str(error))
 
     def enable(self):
-        """Nothing: dtnn's cache is always on where it can be written."""
+        """Nothing: dtnn's cache is always on where it can be written, and other files make another folder."""
 
-    def disable(self):
-        """Nothing."""
-
-    def flush(self):
-        """Nothing: other files make another folder."""
+    disable = flush = enable
 
 
 def closed_over(function):
     """What makes a function made inside another one different from its sisters: numbers, and functions with their own."""
-    function = getattr(function, "py_func", function)
-    closed = [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
+    closed = [cell.cell_contents for cell in getattr(getattr(function, "py_func", function), "__closure__", None) or ()]
     return [c if isinstance(c, int | float | str) else (f"{c.__module__}.{c.__qualname__}", closed_over(c)) for c in closed]
 
 
@@ -125,9 +120,9 @@ def write(path, content):
 
 @cache
 def folder():
-    """The folder of the compiled kernels, or None (after one note) where none can be written.
+    """The folder of the compiled kernels, or None (after one note) where none can be written: one for each state of the sources.
 
-    `$DTNN_CACHE_DIR`, else `$XDG_CACHE_HOME/dtnn`, else `~/.cache/dtnn`; in it one folder for each state of the sources.
+    In `$DTNN_CACHE_DIR`, else `$XDG_CACHE_HOME/dtnn`, else `~/.cache/dtnn`.
     """
     try:
         path = base() / f"kernels-{state()[:20]}"
@@ -143,9 +138,8 @@ def base():
     """Where all of dtnn's caches lie."""
     if own := os.environ.get("DTNN_CACHE_DIR"):
         return Path(own).expanduser()
-    if shared := os.environ.get("XDG_CACHE_HOME"):
-        return Path(shared) / "dtnn"
-    return Path.home() / ".cache" / "dtnn"
+    shared = os.environ.get("XDG_CACHE_HOME")
+    return Path(shared or Path.home() / ".cache") / "dtnn"
 
 
 def state():

@@ -12,7 +12,7 @@ from functools import cache
 
 import numpy as np
 
-from . import conv_channels, conv_flat
+from . import conv_channels, conv_flat, dense
 from .cache import kernel
 from .conv_plan import data_gradient_plan, filter_gradient_plan, forward_plan
 from .gradient_tile import gradient_tile
@@ -42,6 +42,9 @@ def forward(x, w, bias, y, window, relu=False):
     -----
     2 M C KH KW HO WO N floating-point operations; all arrays C-contiguous.
     """
+    if is_product(x.shape, w.shape, window):
+        dense.forward(x.reshape(len(x), -1), w.reshape(len(w), -1), bias, y.reshape(len(y), -1), relu)
+        return
     if conv_flat.suits(x.shape, window):
         conv_flat.forward(x, w, bias, y, window, relu)
         return
@@ -53,6 +56,9 @@ def forward(x, w, bias, y, window, relu=False):
 
 def data_gradient(dy, w, dx, window, adds=False):
     """dx (C, H, W, N) from dy (M, HO, WO, N) and w (M, C, KH, KW); with `adds` it is added to what dx holds."""
+    if is_product(dx.shape, w.shape, window):
+        dense.data_gradient(dy.reshape(len(dy), -1), w.reshape(len(w), -1), dx.reshape(len(dx), -1), adds)
+        return
     if conv_flat.suits(dx.shape, window):
         conv_flat.data_gradient(dy, w, dx, window, adds)
         return
@@ -95,6 +101,12 @@ def filter_gradient(x, dy, y, dw, dbias, window, back=True):
     add_partial_sums(parts, rest, dw.reshape(-1), bias)
 
 
+def is_product(x_shape, w_shape, window):
+    """Whether the convolution is one matrix product of the plain arrays: 1 x 1, no stride, no border, full vectors."""
+    one = tuple(w_shape[2:]) == window.stride == (1, 1) and window.padding == (0, 0)
+    return one and x_shape[1] * x_shape[2] * x_shape[3] % 16 == 0
+
+
 def run_product(parts, plan, x, w, start, floor, adds, y):
     """Call the kernel of the plan's tile."""
     run(
@@ -127,8 +139,7 @@ def product_kernel(tile_rows, tile_columns):
         in_step, out_step, lo_row, lo_col = moves
         strip, blocks, rows_in, columns, sc, sn = layout
         ys = HO * WO * N
-        s = s[part * blocks * sn :]
-        groups = (N + 16 * blocks - 1) // (16 * blocks)
+        s, groups = s[part * blocks * sn :], (N + 16 * blocks - 1) // (16 * blocks)
         for unit in range(part, (HO + strip - 1) // strip * groups, parts):
             r0, n0 = unit // groups * strip, unit % groups * 16 * blocks
             some = min(blocks, (N - n0 + 15) // 16)

@@ -1,6 +1,6 @@
 """Layers, losses and metrics, in PyTorch's words; no communication, no data."""
 
-from .activations import ELU, GELU, Arctanh, LeakyReLU, Log, LogSoftmax, ReLU, Sigmoid, SiLU, Softmax, Tanh
+from .activations import ELU, GELU, Arctanh, LeakyReLU, Log, ReLU, Sigmoid, SiLU, Tanh
 from .attention import MultiHeadAttention, TransformerEncoderBlock
 from .average_pooling import AdaptiveAvgPool2d, AvgPool2d, GlobalAvgPool2d
 from .batch_norm import BatchNorm1d, BatchNorm2d
@@ -21,6 +21,7 @@ from .pooling import MaxPool2d
 from .regression_losses import Huber
 from .reshape import Reshape
 from .sequential import Sequential
+from .softmax import LogSoftmax, Softmax
 from .summary import summary
 
 __all__ = [

@@ -82,6 +82,12 @@ def test_rows_of_a_tile_that_see_no_pixel():
     check(np.random.default_rng(0), 4, 12, 4, 70, 9, (1, 3), Window((3, 2), (2, 0)), False)
 
 
+@pytest.mark.parametrize("count", [0, 4, 7, 16, 33, 64])
+def test_one_pixel_is_a_product(count):
+    for relu in (False, True):
+        check(np.random.default_rng(count), 5, 4, 6, count, 7, (1, 1), Window(), relu)
+
+
 def test_empty_batch():
     check(np.random.default_rng(0), 3, 6, 7, 0, 5, (3, 3), Window(), True)
 
