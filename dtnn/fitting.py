@@ -140,14 +140,17 @@ class Fitting:
         return self.model.history
 
     def _fit_there(self, cluster, show):
-        run = self.start(cluster)
-        shown = _progress(run) if show else None
+        run, shown = self.start(cluster), None
         try:
+            shown = _progress(run) if show else None
             while not run.wait(0.2):
                 if shown:
                     shown.update()
         except KeyboardInterrupt:
             run.end("interrupted")
+        except BaseException:
+            run.end("what shows it failed")
+            raise
         finally:
             self.model.history = History(run.records)
             if shown:

@@ -1,6 +1,7 @@
 """The settings of `fit`, checked before anything runs: each by name where it has one, each with a word on what it may be."""
 
 import difflib
+import operator
 
 from . import nn, optim
 from .named import chosen
@@ -71,10 +72,13 @@ def seed(seed):
 
 def whole(name, value, least, most=None):
     """A whole number within bounds."""
-    right = hasattr(value, "__index__") and not isinstance(value, bool) and value >= least and (most is None or value <= most)
-    if not right:
+    try:
+        found = operator.index(None if isinstance(value, bool) else value)
+    except TypeError:
+        found = least - 1
+    if found < least or (most is not None and found > most):
         raise ValueError(f"{name}={value!r}: give a whole number of at least {least}" + (f" and at most {most}" if most else ""))
-    return int(value)
+    return found
 
 
 def names(settings, known, what):

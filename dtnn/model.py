@@ -1,5 +1,7 @@
 """The user's object: a network with its weights, and what one does with it."""
 
+import operator
+
 import numpy as np
 
 from . import known, nn
@@ -55,7 +57,7 @@ class Model:
     """
 
     def __init__(self, *layers, input_shape=(28, 28, 1), seed=0, dtype="float32"):
-        self.input_shape, self.seed, self.dtype = _checked_shape(input_shape), seed, str(np.dtype(dtype))
+        self.input_shape, self.seed, self.dtype = _checked_shape(input_shape), known.seed(seed), str(np.dtype(dtype))
         if self.dtype not in ("float32", "float64"):
             raise ValueError(f'dtype={dtype!r}: a model is "float32" or "float64"')
         if not layers:
@@ -99,8 +101,8 @@ class Model:
         strategy : Strategy
             How the replicas are kept together: `dtnn.parallel.AllReduce()` (the default), ``Sharded()``, ``LocalSGD(8)`` ...
         resume : bool
-            Go on after the last finished epoch, also that of a model loaded from a file, bit by bit as if there had been no
-            pause; `epochs` counts from the beginning.
+            Go on after a training that ended at the end of an epoch, or that of a model which was saved then (`dtnn.Save`), with
+            its seed, bit by bit as if there had been no pause; `epochs` counts from the beginning.
 
         Returns
         -------
@@ -131,6 +133,7 @@ class Model:
         """
         from .comm import Serial
 
+        self.settle()
         loss, metrics, batch_size = known.loss(loss), known.metrics(metrics), known.whole("batch_size", batch_size, 1)
         rows = samples(data, y, part="train" if getattr(data, "test", None) is None else "test")
         rows = self.suited(rows, loss)
@@ -145,6 +148,7 @@ class Model:
         >>> dtnn.zoo.mlp().predict(dtnn.data.mnist5k().x_test[:3]).shape
         (3, 10)
         """
+        self.settle()
         batch_size = known.whole("batch_size", batch_size, 1)
         return predict(self, Samples(x).suit(self.input_shape, tokens=self.takes_tokens), batch_size=batch_size)
 
@@ -157,6 +161,11 @@ class Model:
     def takes_tokens(self):
         """Whether it begins with an `Embedding`."""
         return isinstance(self.layers[0], nn.Embedding)
+
+    def settle(self):
+        """Wait for what an interrupted training may still be compiling with this model, a few seconds at most."""
+        if self.rehearsal is not None:
+            self.rehearsal.wait()
 
     def refresh(self):
         """Take over which layers and parameters are frozen (``layer.trainable = False``); `fit` does it by itself."""
@@ -190,6 +199,7 @@ class Model:
 
     def state_dict(self):
         """Copies of all parameters and buffers, by name."""
+        self.settle()
         return self.parameters.state()
 
     def load_state_dict(self, state):
@@ -220,10 +230,10 @@ class Model:
 
 def _checked_shape(shape):
     try:
-        shape = tuple(int(n) for n in shape)
+        shape = tuple(map(operator.index, shape)) if not hasattr(shape, "__index__") else (operator.index(shape),)
     except TypeError:
-        shape = (shape,) if isinstance(shape, int) else ()
-    if len(shape) not in (1, 2, 3) or min(shape) < 1:
+        shape = f"{shape!r}"
+    if isinstance(shape, str) or len(shape) not in (1, 2, 3) or min(shape) < 1:
         raise ValueError(
             f"input_shape={shape}: give the shape of one sample without the batch, "
             "(height, width, channels) of an image or (features,) of a row"

@@ -1,6 +1,7 @@
 """Files of arrays with a description: ``.npz`` without pickle, written whole or not at all."""
 
 import json
+import os
 import zipfile
 
 import numpy as np
@@ -35,10 +36,10 @@ def read(path):
         If the file is no model of dtnn, is damaged, or was written by a newer dtnn.
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with np.load(os.path.expanduser(path), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         about = json.loads(arrays.pop(ABOUT).tobytes().decode())
-    except (KeyError, ValueError, AttributeError, zipfile.BadZipFile, EOFError) as error:
+    except (KeyError, ValueError, AttributeError, TypeError, zipfile.BadZipFile, EOFError) as error:
         raise ValueError(f"{path} is not a model saved by dtnn, or is damaged: {error}") from error
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         raise ValueError(

@@ -31,6 +31,8 @@ def whole_file(path):
     ['a']
     """
     path = os.path.abspath(os.path.expanduser(os.fspath(path)))
+    if not os.path.isdir(os.path.dirname(path)):
+        raise FileNotFoundError(f"{path} can't be written: there is no folder {os.path.dirname(path)}; make it first")
     handle, name = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".dtnn-")
     try:
         with os.fdopen(handle, "wb") as file:

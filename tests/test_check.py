@@ -4,11 +4,14 @@ import numpy as np
 import pytest
 
 import dtnn.training.replica
-from dtnn import Model, optim
+from dtnn import Model, data, optim, zoo
 from dtnn.check import serial_equivalent
+from dtnn.comm import Serial
 from dtnn.data import Flip, Samples
 from dtnn.nn import BatchNorm1d, Conv2d, Dropout, Flatten, Layer, Linear, ReLU
-from dtnn.parallel import Accumulate, AllReduce, Exchange, LocalSGD, ParameterServer, Sharded
+from dtnn.optim import SGD
+from dtnn.parallel import Accumulate, AllReduce, Exchange, LocalSGD, ParameterServer, Sharded, broadcast
+from dtnn.training import train
 
 
 def digits(**settings):
@@ -109,3 +112,34 @@ def test_a_wrong_ranks_shard(monkeypatch):
     found = serial_equivalent(network(), digits(), 2)
     assert found.broken == "samples"
     assert "2 times" in str(found)
+
+
+# ---- trainings that do nothing, or nothing together
+
+
+def nobody_trains(comm, model, rows, **settings):
+    yield from ()
+
+
+def only_rank_0_trains(comm, model, rows, **settings):
+    broadcast(comm, model.parameters)
+    if comm.rank == 0:
+        yield from train(Serial(), model, rows, **settings)
+
+
+def everybody_trains_alone(comm, model, rows, **settings):
+    broadcast(comm, model.parameters)
+    yield from train(Serial(), model, rows, **settings)
+
+
+@pytest.mark.parametrize(
+    ("loop", "broken"), [(nobody_trains, "training"), (only_rank_0_trains, "sum"), (everybody_trains_alone, "samples")]
+)
+def test_ranks_that_do_nothing_together_do_not_pass(loop, broken):
+    found = serial_equivalent(zoo.mlp(), data.mnist5k(), ranks=2, train=loop)
+    assert not found
+    assert found.broken == broken
+
+
+def test_a_rate_of_zero_proves_nothing():
+    assert not serial_equivalent(zoo.mlp(), data.mnist5k(), ranks=2, optimizer=SGD(0.0))

@@ -523,3 +523,70 @@ def test_a_damaged_description_is_told(tmp_path, damage):
     np.savez(path, **arrays | {"dtnn": np.frombuffer(json.dumps(about).encode(), np.uint8)})
     with pytest.raises(ValueError, match="is not a model saved by dtnn, or is damaged"):
         dtnn.load(path)
+
+
+def test_a_checkpoint_stays_as_it_was():
+    x, y = data()
+    kept, states = [], []
+
+    def keep(record, model):
+        if isinstance(record, Epoch):
+            kept.append(model.training)
+            states.append(model.training.state["momentum"].copy())
+
+    network().fit(x, y, epochs=3, callbacks=[keep], show=False)
+    for checkpoint, state in zip(kept, states):
+        np.testing.assert_array_equal(checkpoint.state["momentum"], state)
+    assert not np.array_equal(states[0], states[1])
+
+
+def test_nothing_left_to_do_leaves_what_can_be_resumed():
+    x, y = data()
+    model = network()
+    with dtnn.Cluster(2, launcher="threads") as cluster:
+        for _ in range(2):
+            model.fit(x, y, epochs=1, resume=model.training is not None, cluster=cluster, show=False)
+    assert model.training.epoch == 1
+
+
+def test_a_view_that_fails_ends_the_run(monkeypatch):
+    class Broken:
+        def __init__(self, run):
+            pass
+
+        def update(self):
+            raise RuntimeError("no display")
+
+        def close(self):
+            pass
+
+    monkeypatch.setattr("dtnn.fitting._progress", Broken)
+    with dtnn.Cluster(2, launcher="threads") as cluster:
+        model = network()
+        with pytest.raises(RuntimeError, match="no display"):
+            model.fit(*data(), epochs=10**6, cluster=cluster)
+        assert model.run.done
+
+
+def test_paths_and_what_they_need(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    model = network(seed=np.int64(3))
+    model.save("~/model.npz")
+    assert dtnn.load("~/model.npz").seed == 3
+    assert dtnn.Save("~/other.npz").path == str(tmp_path / "other.npz")
+    with pytest.raises(FileNotFoundError, match=r"missing.model\.npz can't be written: there is no folder"):
+        model.save(tmp_path / "missing" / "model.npz")
+    np.save(tmp_path / "array.npy", np.zeros(3))
+    with pytest.raises(ValueError, match="is not a model saved by dtnn"):
+        dtnn.load(tmp_path / "array.npy")
+
+
+@pytest.mark.parametrize("settings", [{"seed": -1}, {"seed": "a"}, {"input_shape": (6.7,)}, {"input_shape": "28"}])
+def test_models_that_can_not_be(settings):
+    with pytest.raises(ValueError, match=next(iter(settings))):
+        Model(Linear(3), **{"input_shape": (4,)} | settings)
+
+
+def test_saving_every_zeroth_epoch(tmp_path):
+    with pytest.raises(ValueError, match="every=0"):
+        dtnn.Save(tmp_path / "m.npz", every=0)

@@ -14,6 +14,12 @@ from .trial import Noting
 CLOSE = 1e-9  # relative distance of what is equal but for rounding
 
 
+def learning(trial):
+    """One rank changes its weights at all."""
+    if not trial.moves():
+        return "training", "one rank alone changes no weight, so there is nothing to compare: look at the loop and its rate"
+
+
 def start(trial):
     """All begin with rank 0's weights."""
     weights = run_threads(lambda comm: trial.trained(comm, trial.rows, epochs=0, batch_size=4 * trial.ranks), trial.ranks)
@@ -120,4 +126,5 @@ def _close(found, wanted, scale=None):
     return found.shape == wanted.shape and np.abs(found - wanted).max(initial=0.0) <= CLOSE * (scale or 1.0)
 
 
-PROBES = (start, samples_used, layers, gradients, sums, uneven_shares)  # in the order of a step: the first that fails is named
+# in the order of a step: the first that fails is named
+PROBES = (learning, start, samples_used, layers, gradients, sums, uneven_shares)

@@ -8,7 +8,7 @@ from ..named import chosen
 from ..optim import SGD
 from ..parallel import AllReduce
 from ..training import train
-from .probes import PROBES
+from .probes import PROBES, samples_used
 from .trial import Trial
 
 
@@ -81,10 +81,11 @@ def serial_equivalent(
     """
     loss, rows = chosen(nn.losses, loss, "loss"), samples(data, None)
     rows = model.suited(rows, loss)[: 8 * ranks + 1]
-    trial = Trial(model, rows, ranks, train, dict(loss=loss, strategy=strategy, seed=seed))
+    trial = Trial(model, rows, ranks, train, optimizer, dict(loss=loss, strategy=strategy, seed=seed))
     distance = trial.distance(len(rows), batch_size=4 * ranks, epochs=2, optimizer=optimizer)
     if distance <= tolerance:
-        return Equivalence(True, distance, ranks)
+        found = samples_used(trial) if ranks > 1 else None  # ranks that each do everything agree, too
+        return Equivalence(found is None, distance, ranks, *(found or ()))
     for probe in PROBES:
         if found := probe(trial):
             return Equivalence(False, distance, ranks, *found)

@@ -13,8 +13,9 @@ from ..parallel import AllReduce, OutOfSync
 class Trial:
     """The same short training on one rank and on several."""
 
-    def __init__(self, model, rows, ranks, train, settings):
+    def __init__(self, model, rows, ranks, train, optimizer, settings):
         self.model, self.rows, self.ranks, self.train, self.settings = model, rows, ranks, train, settings
+        self.optimizer = optimizer
 
     def twin(self, rank=0):
         """A copy in float64; that of another rank than 0 begins with other weights, which must not matter."""
@@ -31,20 +32,29 @@ class Trial:
             pass
         return twin.parameters.value.copy()
 
+    def moves(self):
+        """Whether one rank changes its weights at all."""
+        rows = self.rows[: 4 * self.ranks]
+        weights = self.trained(Serial(), rows, batch_size=len(rows), epochs=1, optimizer=self.optimizer, strategy=AllReduce())
+        return bool((weights != self.twin().parameters.value).any())
+
     def changes(self, count, **settings):
-        """By how much `count` samples change the weights, on one rank and on several."""
+        """By how much `count` samples change the weights, on one rank and on that of several which is farthest from it."""
         begun, rows = self.twin().parameters.value, self.rows[:count]
         settings = {"batch_size": count, "epochs": 1, "optimizer": SGD(0.01)} | settings
         alone = self.trained(Serial(), rows, **settings, strategy=AllReduce())
-        return alone - begun, run_threads(lambda comm: self.trained(comm, rows, **settings), self.ranks)[0] - begun
+        together = run_threads(lambda comm: self.trained(comm, rows, **settings), self.ranks)
+        farthest = max(together, key=lambda weights: np.linalg.norm(weights - alone))
+        return alone - begun, farthest - begun
 
     def distance(self, count, **settings):
-        """Between these, in units of the first."""
+        """Between these, in units of the first; infinite where one rank learns nothing, for then there is nothing to compare."""
         try:
             alone, together = self.changes(count, **settings)
         except OutOfSync:
             return float("inf")
-        return float(np.linalg.norm(together - alone) / (np.linalg.norm(alone) or 1.0))
+        moved = np.linalg.norm(alone)
+        return float(np.linalg.norm(together - alone) / moved) if moved else float("inf")
 
     def on_ranks(self, job, count):
         """What ``job(comm, twin, x, targets, step)`` gives on one rank, and on each of several with its share of the samples."""

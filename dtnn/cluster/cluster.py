@@ -10,6 +10,7 @@ import threading
 import weakref
 
 from .. import machine
+from .ending import finish
 from .run import Run
 
 LAUNCHERS = ("mpi", "threads")
@@ -185,9 +186,12 @@ def _conduct(crew, parcel, before, run):
     while before is not None and not before._drained.wait(0.1):
         stuck = f" (rank {', '.join(map(str, before.stuck))} can't be interrupted; cluster.restart() goes on without it)"
         run._waits("the run before it to end" + (stuck if before.stuck else ""))
-        if crew.stopped or run._given_up(queued=True):
-            break
-    if crew.stopped or (before is not None and not before._drained.is_set()):
+        if not run.done and (crew.stopped or run._given_up(queued=True)):
+            run._interrupting()
+            finish(run)  # for the user; whoever comes next still waits for the one that runs
+    if run.done:
+        return
+    if crew.stopped:
         run._interrupting()
     else:
         crew.conduct(run, parcel)

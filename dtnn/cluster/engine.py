@@ -43,8 +43,11 @@ def hello():
 
 
 def threads():
-    """Threads that this rank uses: as many as its cluster, or the user, has said."""
-    return int(os.environ.get("NUMBA_NUM_THREADS", "0")) or machine.cores()
+    """Threads that this rank uses: as many as its cluster, or the user, has said, else its share of the cores."""
+    from mpi4py import MPI
+
+    said = os.environ.get("NUMBA_NUM_THREADS", "")
+    return int(said) if said.isdecimal() and int(said) else machine.threads_per_rank(MPI.COMM_WORLD.size)
 
 
 def _last_words_to_the_log():

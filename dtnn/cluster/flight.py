@@ -71,7 +71,7 @@ class Flight:
             answer = reply.result()["content"]
             if not answer["begun"]:
                 self.run._request("command", command)
-            elif not answer["heard"]:
+            elif not answer["heard"] and not self.run.takes_commands:
                 self.run._request("interrupt", None)
 
     def _interrupt(self):

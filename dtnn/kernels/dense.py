@@ -39,7 +39,8 @@ def forward(x, w, bias, y, relu=False):
 
 def of_few(x, w, bias, y, relu):
     """The same for so few images that the lanes would be empty: BLAS reads the weights at the speed of the memory."""
-    np.matmul(w, x, out=y)
+    with np.errstate(all="ignore"):  # as the kernels do: what is not finite stays so, and is told elsewhere
+        np.matmul(w, x, out=y)
     if bias is not None:
         y += bias[:, None]
     if relu:

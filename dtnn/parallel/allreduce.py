@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..comm import collectives
+from .settings import whole_number
 from .strategy import Exchange
 
 
@@ -55,8 +56,10 @@ class AllReduce:
                 f"AllReduce({self.algorithm!r}, overlap=True): only the native algorithm can be begun without waiting for it; "
                 f'use algorithm="native", or overlap=False'
             )
-        if self.bucket_bytes is not None and self.bucket_bytes < 1:
-            raise ValueError(f"AllReduce(bucket_bytes={self.bucket_bytes}): give a positive number of bytes, or leave it out")
+        if not isinstance(self.overlap, bool):
+            raise TypeError(f"AllReduce(overlap={self.overlap!r}): give True or False")
+        if self.bucket_bytes is not None:
+            whole_number(self, "bucket_bytes", 1, "a number of bytes, or leave it out")
 
     def begin(self, comm, parameters, optimizer):
         """See `Strategy`."""

@@ -8,7 +8,7 @@ def whole_number(strategy, name, least, words):
     """Raise unless a setting is a whole number, `least` or more."""
     kind, value = type(strategy).__name__, getattr(strategy, name)
     try:
-        found = operator.index(value)
+        found = operator.index(None if isinstance(value, bool) else value)
     except TypeError:
         raise TypeError(f"{kind}({name}={value!r}): give a whole number: {words}") from None
     if found < least:

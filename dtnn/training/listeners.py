@@ -112,14 +112,18 @@ class Save:
     value: float = field(default=math.inf, init=False)
 
     def __post_init__(self):
-        self.path = os.path.abspath(os.fspath(self.path))  # here, where the user is; an engine works elsewhere
+        self.path = os.path.abspath(os.path.expanduser(os.fspath(self.path)))  # here: an engine works elsewhere
         folder = os.path.dirname(self.path)
         if not os.path.isdir(folder):
             raise FileNotFoundError(f"Save: there is no folder {folder}; make it first")
+        if not isinstance(self.every, int) or isinstance(self.every, bool) or self.every < 1:
+            raise ValueError(f"Save: every={self.every!r}; give a whole number of epochs, 1 or more")
 
     def __call__(self, record, model):
         if not isinstance(record, Epoch) or record.epoch % self.every:
             return
+        if record.epoch <= self.every:
+            self.value = math.inf  # a new training
         if self.best is not None:
             value = sign(self.best) * monitored(record, self.best)
             if not value < self.value:  # NaN is not better

@@ -44,19 +44,24 @@ def rehearse(replica, validation):
     parts.append(("the update", partial(_update, replica)))
     if validation is not None:
         parts.append(("the evaluation", partial(_evaluation, replica, validation)))
+    for name, part in parts:
+        asked = stop((yield Note(comm.rank, time.time(), f"preparing {name}"))) or asked
+        replica.model.rehearsal = threading.Event()
+        for told in preparing(partial(_leaving_no_traces, part, parameters, kept), replica.model.rehearsal):
+            asked = stop((yield Note(comm.rank, time.time(), f"preparing {name}: {told}"))) or asked
+    asked = stop((yield Note(comm.rank, time.time(), "waiting for all ranks to be prepared"))) or asked
+    comm.Barrier()
+    return asked
+
+
+def _leaving_no_traces(part, parameters, kept):
+    """Do a part and put things back; all in its own thread, which may outlive an interrupt."""
     try:
-        for name, part in parts:
-            asked = stop((yield Note(comm.rank, time.time(), f"preparing {name}"))) or asked
-            replica.model.rehearsal = threading.Event()
-            for told in preparing(part, replica.model.rehearsal):
-                asked = stop((yield Note(comm.rank, time.time(), f"preparing {name}: {told}"))) or asked
+        part()
     finally:
         parameters.grad[:] = 0
         for name, buffer in parameters.buffers.items():
             buffer[...] = kept[name]
-    asked = stop((yield Note(comm.rank, time.time(), "waiting for all ranks to be prepared"))) or asked
-    comm.Barrier()
-    return asked
 
 
 def _counts(replica):

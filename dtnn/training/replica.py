@@ -93,7 +93,8 @@ class Replica:
         in_sync(self.comm, self.parameters)
         self.past.append(values)
         told = tuple(self.past), self.batch_size, repr(self.optimizer)
-        self.model.training = Checkpoint(epoch, self.step, self.seed, *told, self.exchange.whole_state())
+        state = {name: np.copy(value) if np.ndim(value) else value for name, value in self.exchange.whole_state().items()}
+        self.model.training = Checkpoint(epoch, self.step, self.seed, *told, state)
 
     # ---- a step
 

@@ -69,7 +69,7 @@ def train(
     ------
     Place, Start, Note, Step, Ledger, Epoch, Finish
         See `dtnn.records`. A `Stop` sent into the generator ends the training of all ranks after the same step; so does
-        leaving the loop at a record that all ranks get.
+        leaving the loop at a record that all ranks get (not with `BatchNorm2d`: running statistics are made one by a `Stop`).
 
     Returns
     -------
@@ -99,6 +99,7 @@ def train(
     broadcast(comm, model.parameters)
     replica = Replica(comm, model, data, loss, metrics, optimizer, batch_size, strategy, seed)
     done = replica.resume(resume) if resume else 0
+    model.training = resume  # until an epoch begins there is still that to go on from
     asked = (yield from rehearse(replica, validation)) or asked
     for epoch in range(done + 1, epochs + 1):
         asked = yield from replica.run_epoch(epoch, epochs, validation, asked)

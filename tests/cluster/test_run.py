@@ -446,3 +446,20 @@ def test_an_interrupt_while_a_job_is_unpacked_ends_the_run_at_once(engines):
     assert run.wait(5)
     assert run.state == "interrupted"
     assert engines.run(lambda comm: comm.Allreduce(1)).result(20) == 2
+
+
+def test_a_run_after_one_that_gave_up_waits_for_the_one_that_runs(cluster):
+    first = cluster.run(slow_sum, 1.0)
+    second = cluster.run(listening)
+    second.stop()
+    assert second.wait(0.8)
+    third = cluster.run(lambda comm: comm.Allreduce(1))
+    assert not first.done
+    assert third.result(20) == 2
+    assert first.done
+    assert first.results == [3, 3]
+
+
+def slow_sum(comm, seconds):
+    time.sleep(seconds)
+    return comm.Allreduce(comm.rank + 1)
