@@ -10,6 +10,8 @@ import pytest
 from dtnn import cli
 from dtnn.warmup import warmup
 
+pytestmark = pytest.mark.slow
+
 STEPS = """
 import numpy as np, dtnn
 from dtnn.kernels.cache import compiling

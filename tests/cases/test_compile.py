@@ -10,6 +10,8 @@ import pytest
 
 import dtnn
 
+pytestmark = pytest.mark.slow  # each compiles everything, in a process and a cache of its own
+
 ROOT = Path(dtnn.__file__).parents[1]
 CODE = """
 import json, sys

@@ -89,6 +89,7 @@ def test_a_killed_client_leaves_nothing(script):  # case 6, E6
     assert all(nothing_left(path, 30) for path in paths)
 
 
+@pytest.mark.slow
 def test_a_client_killed_while_it_starts_leaves_nothing(script):
     text = (
         "from dtnn.cluster import launchers, Cluster\n"
@@ -150,6 +151,7 @@ def test_a_rank_that_is_killed_is_named(engines):
     assert engines.run(lambda comm: comm.Allreduce(1)).result(20) == 2
 
 
+@pytest.mark.slow
 def test_a_controller_that_is_killed_does_not_leave_a_run_waiting_for_ever():
     with Cluster(1, on_wait=False) as cluster:
         run = cluster.run(lambda comm: time.sleep(60))
@@ -160,6 +162,7 @@ def test_a_controller_that_is_killed_does_not_leave_a_run_waiting_for_ever():
         assert cluster.state == "dead"
 
 
+@pytest.mark.slow
 def test_two_clusters_at_once(engines):
     with Cluster(2, on_wait=False) as other:
         runs = [cluster.run(lambda comm, k: comm.Allreduce(k), k) for k in (1, 2) for cluster in (engines, other)]

@@ -70,6 +70,8 @@ def test_an_edited_intrinsic_is_seen(tmp_path):
     assert after != before
 
 
+@pytest.mark.slow
+@pytest.mark.limit(120)
 def test_many_processes_cold_at_once(tmp_path):
     running = [python(RELU, tmp_path) for _ in range(6)]  # case 79
     assert {finish(p)[0] for p in running} <= {COMPILED, LOADED}

@@ -8,6 +8,8 @@ from dtnn.machine import threads
 from dtnn.nn import Parameters, Pass
 from tests.nn_conformance.test_conformance import build, cleared, close, delta, gradients, inputs
 
+pytestmark = pytest.mark.slow  # compiles a second version of most kernels
+
 LAYERS = [
     ("Linear(40)", (70,)),
     ("Conv2d(8, 3, padding=1)", (6, 10, 9)),
