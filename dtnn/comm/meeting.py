@@ -39,7 +39,8 @@ class Meet:
         comm.under_way.append(self)
 
     def Test(self):
-        self.comm.look()
+        if not self.meeting.is_done():
+            self.comm.look()
         if self.can_work():
             self.do_work()
         if self.meeting.is_done():

@@ -70,9 +70,12 @@ class Room:
                 self._ring()
 
     def wait(self, rank, condition, what):
-        """Return when `condition()` is true; meanwhile, end with an error for each reason there is to."""
+        """Return when `condition()` is true; meanwhile, end with an error for each reason there is to.
+
+        What all have come to is ended, although one of them has failed since.
+        """
         with self.lock:
-            self._check(rank)
+            self._check(rank, condition())
             while not condition():
                 self.waits[rank] = (condition, what)
                 try:
@@ -80,7 +83,7 @@ class Room:
                     self.bells[rank].wait(self.longest_wait)  # an interrupt is not seen during a wait on every system
                 finally:
                     self.waits[rank] = None
-                self._check(rank)
+                self._check(rank, condition())
 
     def check(self, rank):
         """Raise what a wait of this rank would raise."""
@@ -110,13 +113,13 @@ class Room:
         for bell in self.bells:
             bell.notify()
 
-    def _check(self, rank):
+    def _check(self, rank, ended=False):
         if self.house:
-            self.house._check(self.places[rank])
+            self.house._check(self.places[rank], ended)
         if self.interrupted[rank]:
             raise KeyboardInterrupt
         if isinstance(self.failure, RankFailed):
-            if self.failure.rank != rank:
+            if self.failure.rank != rank and not ended:
                 raise RankFailed(self.failure.rank, self.failure.reason)
         elif self.failure:
             raise type(self.failure)(*self.failure.args)
