@@ -56,7 +56,8 @@ def test_each_picture_is_fresh_when_it_appears(training):
 
 def test_what_is_waited_for_is_said_before_the_first_point(seen):
     first = seen["pictures"][0]
-    assert first["words"].startswith("waiting: "), first["words"]
+    begun = first["words"].startswith("training: ")  # where kernels are on disk the wait may be over before the browser looks
+    assert begun or first["words"].startswith("waiting: "), first["words"]
 
 
 def test_nothing_jumps(seen):
