@@ -281,6 +281,7 @@ def test_a_result_that_cannot_travel_is_told(engines):
         run.result(SECONDS)
 
 
+@pytest.mark.slow
 def test_many_empty_runs(cluster):
     assert [cluster.run(lambda comm, k: k, number).result(SECONDS) for number in range(200)] == list(range(200))
 
@@ -327,6 +328,7 @@ def test_after_an_interrupt_at_any_moment_the_next_sums_are_right(cluster):
         assert (cluster.run(sums, seed, 3).result(SECONDS) == right).all()
 
 
+@pytest.mark.slow
 def test_a_rank_that_cannot_be_interrupted_does_not_hold_the_user(monkeypatch):
     with Cluster(2, launcher="threads") as cluster:
         run = cluster.run(lambda comm: time.sleep(5.0) if comm.rank == 1 else comm.Barrier())

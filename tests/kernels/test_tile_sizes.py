@@ -37,6 +37,7 @@ def test_a_step_of_a_tile_fits_the_registers():
 
 
 @pytest.mark.skipif(sys.platform != "linux" or os.uname().machine != "x86_64", reason="forces the features of an x86 processor")
+@pytest.mark.slow
 def test_an_avx2_processor():
     environment = os.environ | AVX2 | {"PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "-c", CHECK], env=environment, cwd=ROOT, capture_output=True, text=True, timeout=55)

@@ -14,7 +14,10 @@ def apart(net):
         sequence._plan = [(layer, {}) for layer in sequence.layers]
 
 
-@pytest.mark.parametrize("name", zoo.__all__)
+LARGE = "alexnet", "resnet20", "vgg11"
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow) if name in LARGE else name for name in zoo.__all__])
 def test_a_fused_and_an_unfused_network_give_the_same_numbers(name, monkeypatch):
     rng = np.random.default_rng(0)
     fused, unfused = getattr(zoo, name)(), getattr(zoo, name)()
