@@ -12,6 +12,8 @@ from dtnn.nn import Concatenate, Layer, Parameters, Pass, Sequential
 from dtnn.nn.parameters import named_parameters
 from tests.nn.checks import agree, check_gradients
 
+pytestmark = pytest.mark.slow  # compiles nearly every kernel there is
+
 # a constructor call, the shape of a sample, and a shape that does not fit (None: every shape fits)
 CASES = [
     ("ReLU()", (3, 4, 5), None),
