@@ -83,14 +83,21 @@ def sgd_plain(part, parts, value, grad, lr, one, masked, mask, weight_decay):
 
 @kernel
 def sgd_momentum(part, parts, value, grad, momentum, lr, mu, nesterov, one, masked, mask, weight_decay):
-    for i in range(value.size * part // parts, value.size * (part + 1) // parts):
-        v = value[i]
-        d = mask[i] if masked else one
-        g = grad[i] + weight_decay * d * v
-        m = mu * momentum[i] + g
-        momentum[i] = m
-        value[i] = v - lr * (g + mu * m if nesterov else m)
-        grad[i] = 0
+    first, last = value.size * part // parts, value.size * (part + 1) // parts
+    v, g, m, k = value[first:last], grad[first:last], momentum[first:last], mask[first:last]
+    if weight_decay == 0 and not nesterov:  # a loop without choices becomes vectors
+        for i in range(v.size):
+            u = mu * m[i] + g[i]
+            m[i] = u
+            v[i] -= lr * u
+            g[i] = 0
+        return
+    for i in range(v.size):
+        d = g[i] + weight_decay * (k[i] if masked else one) * v[i]
+        u = mu * m[i] + d
+        m[i] = u
+        v[i] -= lr * (d + mu * u if nesterov else u)
+        g[i] = 0
 
 
 @kernel
