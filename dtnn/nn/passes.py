@@ -26,6 +26,9 @@ class Pass:
         Number of the step in the run.
     first, count, global_batch : int
         This rank holds samples first .. first + count of a global batch of that many.
+    watcher : object, or None
+        Has the methods ``forward(layer)`` and ``backward(layer)``; a `Sequential` calls them when a layer of it has just done
+        that, so for a layer inside another one first for the inner, then for the outer.
 
     Examples
     --------
@@ -44,9 +47,9 @@ class Pass:
         self._kept = None  # buffers, once begun; a pass that never begins keeps nothing
         self._free, self._owners = [], {}  # buffers given back; all buffers by the memory that they own
         self._used = self._keys = 0
-        self._input = self._sum = None
+        self._input = self._sum = self.watcher = None
 
-    def begin(self, number, first, count, global_batch, x=None, sum_over_ranks=None):
+    def begin(self, number, first, count, global_batch, x=None, sum_over_ranks=None, watcher=None):
         """Start the next pass: its buffers are those of the last one.
 
         Parameters
@@ -56,12 +59,14 @@ class Pass:
             The model's input: no layer computes a gradient for it.
         sum_over_ranks : function, optional
             Sums an array over the ranks, in place; None: this rank is alone.
+        watcher : object, optional
+            Is told when a layer is done, see the class.
         """
         self.number, self.first, self.count, self.global_batch = number, first, count, global_batch
         self._kept = [] if self._kept is None else self._kept
         self._used = self._keys = 0
         self._free.clear()
-        self._input, self._sum = x, sum_over_ranks
+        self._input, self._sum, self.watcher = x, sum_over_ranks, watcher
 
     def empty(self, shape, dtype=np.float32):
         """An array of arbitrary content, at the start of a cache line with 16 numbers of slack, until the next `begin`."""

@@ -69,10 +69,12 @@ class Sequential(Layer):
     def forward(self, x, step=None, **last):
         """y, backward; `last` goes to the last layer."""
         step = step or Pass()
-        backwards = []
+        backwards, watcher = [], step.watcher
         for number, (layer, options) in enumerate(self._plan, 1):
             x, backward = run(layer, x, step, {**options, **last} if last and number == len(self._plan) else options)
-            backwards.append(backward)
+            backwards.append(backward if watcher is None else watched(backward, layer, watcher))
+            if watcher is not None:
+                watcher.forward(layer)
 
         def backward(dy, into=None):
             if not backwards:
@@ -91,6 +93,17 @@ class Sequential(Layer):
             return dx
 
         return x, backward
+
+
+def watched(backward, layer, watcher):
+    """The same backward; the watcher is told when it is done."""
+
+    def told(dy, **into):
+        dx = backward(dy, **into)
+        watcher.backward(layer)
+        return dx
+
+    return told
 
 
 def give_back(step, dy, own):

@@ -18,6 +18,7 @@ from dtnn.nn import (
     Parameters,
     Pass,
     ReLU,
+    Residual,
     Sequential,
     cross_entropy,
 )
@@ -291,3 +292,42 @@ def test_a_subclass_of_batch_norm_is_evaluated():
     net.build((3,), np.random.default_rng(0))
     x = np.random.default_rng(1).standard_normal((3, 9)).astype(np.float32)
     np.testing.assert_allclose(net(x), x / np.sqrt(1 + 1e-5), rtol=1e-5)
+
+
+class Diary:
+    """Writes down who is done."""
+
+    def __init__(self):
+        self.pages = []
+
+    def forward(self, layer):
+        self.pages.append(("forward", layer))
+
+    def backward(self, layer):
+        self.pages.append(("backward", layer))
+
+
+def test_a_watcher_hears_of_every_layer_when_it_is_done():
+    inner, outer, last = Linear(4), None, Linear(2)
+    outer = Residual(Sequential(inner))
+    net = Sequential(outer, last)
+    net.build((4,), np.random.default_rng(0))
+    step, diary = Pass(), Diary()
+    step.begin(0, 0, 3, 3, watcher=diary)
+    y, backward = net.forward(np.ones((4, 3), np.float32), step)
+    backward(np.ones_like(y))
+    forward = [("forward", layer) for layer in (inner, outer, last)]
+    assert diary.pages == [*forward, *(("backward", layer) for layer in (last, inner, outer))]
+
+
+def test_the_gradient_of_a_layer_is_there_when_the_watcher_hears_of_it():
+    first, last = Linear(4), Linear(2)
+    net, found = Sequential(first, last), []
+    net.build((3,), np.random.default_rng(0))
+    diary = Diary()
+    diary.backward = lambda layer: found.append((bool(first.weight.grad.any()), bool(last.weight.grad.any())))
+    step = Pass()
+    step.begin(0, 0, 5, 5, watcher=diary)
+    y, backward = net.forward(np.ones((3, 5), np.float32), step)
+    backward(np.ones_like(y))
+    assert found == [(False, True), (True, True)]
