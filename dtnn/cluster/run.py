@@ -1,27 +1,20 @@
 """A job under way on the ranks of a cluster, or one that has ended, or one read back from its file."""
 
 import asyncio
-import contextlib
-import contextvars
 import html
-import sys
 import threading
 import time
-from collections import deque
 
-from ..records import Note, Recorder, Stop
+from ..records import Note, Stop
 from . import failure, run_file
-from .bounded import Bounded, Dropped
-from .ending import finish
-from .rank import Outcome
+from .bounded import Dropped
+from .conducted import GRACE, Conducted
 
-GRACE = 2.5  # seconds that ranks have to end after one failed or all were interrupted, before the run ends without them
 PATIENCE = 3.0  # seconds after which a job that was asked to stop is said to take its time
 VIEW = 0.1  # seconds between two looks of who waits at what shows the run
-OUTPUT = 100_000  # characters of printed text kept for each rank
 
 
-class Run:
+class Run(Conducted):
     """A job that runs, or has run, on the ranks of a cluster: watch it, stop it, have its result.
 
     `Cluster.run` makes it.  Iterating it yields the records live and ends with the run; an error of a rank is raised
@@ -48,24 +41,7 @@ class Run:
         What shows the run live; updated by a cell that waits for the run, in which nothing else can.
     """
 
-    def __init__(self, size, name="job", rows=(), takes_commands=False):
-        self.size, self.name, self.rows, self.takes_commands = size, name, list(rows), takes_commands
-        self.views = []
-        self.state, self.records, self.outcomes, self.output = "waiting", Recorder(), {}, {}
-        self.error, self.story, self.stuck = None, "", []
-        self._waiting_for, self._began = "", time.monotonic()
-        self._changed, self._wake = threading.Condition(), threading.Event()
-        self._ended, self._drained = threading.Event(), threading.Event()
-        self._requests, self._callbacks = deque(), []
-        self._stop_asked, self._interrupt_asked, self._first_end = False, False, None
-        self._bounded = Bounded()
-
     # ---- looking at it
-
-    @property
-    def done(self):
-        """Whether it has ended, well or not."""
-        return self._ended.is_set()
 
     @property
     def waiting_for(self):
@@ -78,10 +54,6 @@ class Run:
         if self._stop_asked and time.monotonic() - self._stop_asked > PATIENCE:
             return "the job to stop as it was asked to; run.interrupt() ends it at once"
         return last.text if isinstance(last, Note) else "" if last else "the first record"
-
-    @property
-    def results(self):
-        return [self.outcomes[rank].value if rank in self.outcomes else None for rank in range(self.size)]
 
     @property
     def history(self):
@@ -230,90 +202,3 @@ class Run:
         run._ended.set()
         run._drained.set()
         return run
-
-    # ---- for those who conduct it (the thread that watches, and the ranks)
-
-    def _start(self, conduct):
-        """Have `conduct(run)` see the run through, in a thread whose prints belong to this notebook cell."""
-        thread = threading.Thread(target=contextvars.copy_context().run, args=(self._watch, conduct), daemon=True, name=self.name)
-        thread.start()
-
-    def _watch(self, conduct):
-        try:
-            conduct(self)
-        except BaseException as error:
-            self.error = self.error or error
-        finally:
-            finish(self)
-            self._drained.set()
-
-    def _request(self, kind, what):
-        if not self.done:
-            self._requests.append((kind, what))
-            self._wake.set()
-
-    def _take_requests(self):
-        """What the user asked for since the last call."""
-        while self._requests:
-            yield self._requests.popleft()
-
-    def _given_up(self, queued=False):
-        """Whether the user wants it to end before it has begun; other requests stay for when it has.
-
-        A run that waits for the one before it has nothing to end cleanly; for another the stop waits, too.
-        """
-        requests = list(self._take_requests())
-        commands = [what for kind, what in requests if kind == "command"]
-        self._requests.extendleft(("command", what) for what in reversed(commands))
-        return len(commands) < len(requests) or (queued and any(isinstance(what, Stop) for what in commands))
-
-    def _waits(self, text):
-        self._waiting_for = text
-        self._notify()
-
-    def _running(self):
-        self.state = "running"
-        self._notify()
-
-    def _tell(self, records, sizes=()):
-        """Records have come; `sizes` are their bytes where known."""
-        with self._changed:
-            if not self.done:
-                self._bounded.make_room(self.records, sizes)
-                self.records.extend(records)
-                self._changed.notify_all()
-
-    def _printed(self, rank, text):
-        self.output[rank] = (self.output.get(rank, "") + text)[-OUTPUT:]
-        if rank == 0:
-            with contextlib.suppress(ValueError, OSError):  # a closed stdout is no reason to lose the run
-                sys.stdout.write(text)
-                sys.stdout.flush()  # it is live in a pipe, too
-
-    def _end(self, outcome):
-        """A rank has ended."""
-        self.outcomes[outcome.rank] = outcome
-        if outcome.state != "done":
-            self._first_end = self._first_end or time.monotonic()
-        self._wake.set()
-
-    def _interrupting(self):
-        """The ranks have been told to end now."""
-        self._interrupt_asked = True
-        self._first_end = self._first_end or time.monotonic()
-
-    def _overdue(self):
-        """Seconds since one rank ended badly, or the interrupt: how long the others have had time to end."""
-        return time.monotonic() - self._first_end if self._first_end else 0.0
-
-    def _tick(self):
-        """End the run for the user when ranks don't end that should have; the next run waits for them."""
-        if self._overdue() > GRACE and not self.done:
-            self.stuck = [rank for rank in range(self.size) if rank not in self.outcomes]
-            for rank in self.stuck:
-                self.outcomes[rank] = Outcome(rank, "interrupted", waited="a call that can't be interrupted, and still does")
-            finish(self)
-
-    def _notify(self):
-        with self._changed:
-            self._changed.notify_all()
