@@ -56,8 +56,9 @@ class Step:
 class Ledger:
     """Where one rank's time went in the last `steps` steps, up to and with `step`.
 
-    `wait` is the time from this rank's arrival at the reduction to the last rank's arrival, `transfer` the rest
-    of the reduction; `samples` and `bytes` (handed to the reduction) are this rank's own.
+    `wait` is the time from this rank's arrival at the reduction to the last rank's arrival, `pack` what went into
+    packing and unpacking (compression), `transfer` the rest of the reduction; `samples` and `bytes` (handed to the reduction)
+    are this rank's own. `hidden` counts no time of its own: so many seconds of communication went on behind backward.
     """
 
     rank: int
@@ -73,6 +74,8 @@ class Ledger:
     update: float
     seconds: float
     time: float
+    pack: float = 0.0
+    hidden: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ RECORDS = [
     Note(rank=0, time=2.0, text="compiling"),
     Step(step=1, epoch=1, loss=2.5, samples=64, lr=0.1, seconds=0.01, time=3.0),
     Ledger(0, 1, 1, 32, 1000, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 2.1, 3.0),
+    Ledger(1, 1, 1, 32, 1000, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 2.3, 3.0, pack=0.2, hidden=0.1),
     Epoch(epoch=1, step=1, samples=64, seconds=1.0, lr=0.1, metrics={"loss": 2.5, "val_loss": math.inf}, time=4.0),
     Finish(reason="done", time=5.0),
 ]
@@ -38,3 +39,9 @@ def test_what_is_not_known_is_refused():
         from_dict({"type": "dance"})
     with pytest.raises(ValueError, match="'note' has no field 'shout'"):
         from_dict({**to_dict(RECORDS[2]), "shout": True})
+
+
+def test_a_ledger_that_was_saved_before_packing_was_measured_is_read():
+    old = to_dict(RECORDS[4])
+    del old["pack"], old["hidden"]
+    assert from_dict(old) == RECORDS[4]
