@@ -79,6 +79,69 @@ class Ledger:
 
 
 @dataclass(frozen=True, slots=True)
+class Message:
+    """One array on its way from rank `source` to rank `dest`; `time` is when the sender began, in seconds of its clock."""
+
+    source: int
+    dest: int
+    tag: int
+    bytes: int
+    time: float
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """What a rank did ("Recv from 1", "Allreduce", "conv2d_1") from `time` on, in seconds of its clock, for so many `seconds`.
+
+    `bytes` are those of the array that was handed to a communicator. `phase` is the phase of the step that the span is part of
+    ("forward"), or is ("wait", of the same name); "" for what a communicator did, in whichever phase.
+    """
+
+    rank: int
+    name: str
+    bytes: int
+    time: float
+    seconds: float
+    phase: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """How one rank's clock goes: rank 0's shows `offset` seconds more, to within `uncertainty` (0 on one host, inf: not known).
+
+    `moment` is what the rank's own clock showed then. It holds for what the rank tells from here on, until its next one.
+    """
+
+    rank: int
+    offset: float
+    uncertainty: float
+    moment: float
+    time: float
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """All that one rank did in one step, of which only a few are looked at so closely.
+
+    `begin` is the moment on the rank's own clock (see `Clock`), the times of `spans` (`Span`) and `messages` (`Message`, those
+    that it sent) are seconds since then.
+    """
+
+    rank: int
+    step: int
+    begin: float
+    seconds: float
+    spans: list
+    messages: list
+    time: float
+
+    def __post_init__(self):
+        if not all(type(span) is Span for span in self.spans) or not all(type(sent) is Message for sent in self.messages):
+            raise TypeError(f"the trace of rank {self.rank} in step {self.step} holds something else than spans and messages")
+
+
+@dataclass(frozen=True, slots=True)
 class Epoch:
     """One pass over the data, counted from 1: `metrics` such as loss, accuracy, val_loss, val_accuracy."""
 
@@ -116,7 +179,7 @@ class Stop:
     text: str = "stopped"
 
 
-TYPES = {cls.__name__.lower(): cls for cls in (Start, Place, Note, Step, Ledger, Epoch, Finish)}
+TYPES = {cls.__name__.lower(): cls for cls in (Start, Place, Note, Step, Ledger, Message, Span, Clock, Trace, Epoch, Finish)}
 
 
 def to_dict(record):
@@ -125,7 +188,8 @@ def to_dict(record):
     >>> to_dict(Note(rank=0, time=1.5, text="compiling"))
     {'type': 'note', 'rank': 0, 'time': 1.5, 'text': 'compiling'}
     """
-    return {"type": type(record).__name__.lower(), **_named(dataclasses.asdict(record))}
+    values = {field.name: _named(getattr(record, field.name)) for field in dataclasses.fields(record)}
+    return {"type": type(record).__name__.lower(), **values}
 
 
 def from_dict(values):
@@ -178,6 +242,8 @@ class Recorder(list):
 
 
 def _named(value):
+    if dataclasses.is_dataclass(value):
+        return to_dict(value)
     if isinstance(value, dict):
         return {key: _named(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -190,4 +256,6 @@ def _named(value):
 def _unnamed(value):
     if isinstance(value, dict):
         return {key: _unnamed(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [from_dict(item) if isinstance(item, dict) and item.get("type") in TYPES else _unnamed(item) for item in value]
     return NAMES_OF_NUMBERS.get(value, value) if isinstance(value, str) else value

@@ -5,7 +5,25 @@ import math
 
 import pytest
 
-from dtnn.records import Epoch, Finish, Ledger, Note, Place, Recorder, Start, Step, from_dict, to_dict
+from dtnn.records import (
+    Clock,
+    Epoch,
+    Finish,
+    Ledger,
+    Message,
+    Note,
+    Place,
+    Recorder,
+    Span,
+    Start,
+    Step,
+    Trace,
+    from_dict,
+    to_dict,
+)
+
+SPANS = [Span(0, "forward", 0, 0.0, 0.1, "forward"), Span(0, "Recv from 1", 40, 0.1, 0.05)]
+MESSAGES = [Message(0, 1, 3, 40, 0.1, 0.05)]
 
 RECORDS = [
     Place(rank=1, machine={"host": "here", "cores": 2}),
@@ -14,6 +32,11 @@ RECORDS = [
     Step(step=1, epoch=1, loss=2.5, samples=64, lr=0.1, seconds=0.01, time=3.0),
     Ledger(0, 1, 1, 32, 1000, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 2.1, 3.0),
     Ledger(1, 1, 1, 32, 1000, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 2.3, 3.0, pack=0.2, hidden=0.1),
+    *SPANS,
+    *MESSAGES,
+    Clock(1, 11.56, 2e-5, 7.0, 3.0),
+    Clock(2, 0.0, math.inf, 7.0, 3.0),
+    Trace(0, 1, 7.5, 0.15, SPANS, MESSAGES, 3.0),
     Epoch(epoch=1, step=1, samples=64, seconds=1.0, lr=0.1, metrics={"loss": 2.5, "val_loss": math.inf}, time=4.0),
     Finish(reason="done", time=5.0),
 ]
@@ -45,3 +68,11 @@ def test_a_ledger_that_was_saved_before_packing_was_measured_is_read():
     old = to_dict(RECORDS[4])
     del old["pack"], old["hidden"]
     assert from_dict(old) == RECORDS[4]
+
+
+def test_a_trace_holds_spans_and_messages():
+    told = to_dict(Trace(3, 9, 7.5, 0.15, SPANS, MESSAGES, 3.0))
+    with pytest.raises(TypeError, match="rank 3 in step 9"):
+        from_dict({**told, "spans": [1, 2]})
+    with pytest.raises(TypeError, match="rank 3 in step 9"):
+        from_dict({**told, "messages": told["spans"]})

@@ -1,30 +1,8 @@
 """`Traced`: a communicator that notes every message and every span of waiting."""
 
 import time
-from dataclasses import dataclass
 
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """One array on its way from rank `source` to rank `dest`; `time` is when the sender began, in seconds of its clock."""
-
-    source: int
-    dest: int
-    tag: int
-    bytes: int
-    time: float
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """What a rank did ("Recv from 1", "Allreduce") with an array of so many `bytes`, from `time` on, for so many `seconds`."""
-
-    rank: int
-    name: str
-    bytes: int
-    time: float
-    seconds: float
+from ..records import Message, Span
 
 
 class Traced:
