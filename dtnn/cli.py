@@ -1,4 +1,4 @@
-"""The command line: ``dtnn demo | lab | warmup | doctor | info``."""
+"""The command line: ``dtnn demo | lab | warmup | doctor | info | list | clean``."""
 
 import argparse
 import difflib
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from . import __version__
 
-COMMANDS = ("demo", "lab", "warmup", "doctor", "info")
+COMMANDS = ("demo", "lab", "warmup", "doctor", "info", "list", "clean")
 FORMATTER = argparse.ArgumentDefaultsHelpFormatter
 
 
@@ -80,6 +80,10 @@ def _parser():
     add.set_defaults(command=warmup)
     commands.add_parser("doctor", help="say what is installed and what is wrong").set_defaults(command=doctor)
     commands.add_parser("info", help="describe this machine").set_defaults(command=info)
+    commands.add_parser("list", help="your clusters that run, or were left behind, on this host").set_defaults(command=clusters)
+    add = commands.add_parser("clean", help="end what is left of clusters whose notebook or script is gone")
+    add.add_argument("--all", action="store_true", help="end all your clusters on this host, those in use too")
+    add.set_defaults(command=clean)
     return parser
 
 
@@ -184,4 +188,29 @@ def info(asked):
 def version(asked):
     """Print the version."""
     print(f"dtnn {__version__}")
+    return 0
+
+
+# ---- list, clean
+
+
+def clusters(asked):
+    """Print this user's clusters on this host, a line each."""
+    from .cluster import leftovers
+
+    found = leftovers.found()
+    print(leftovers.table(found) if found else "no clusters of yours on this host")
+    if any(cluster.orphan for cluster in found):
+        print("`dtnn clean` ends what was left behind")
+    return 0
+
+
+def clean(asked):
+    """End what is left of clusters whose client is gone, or all; print what was ended, and what was left alone."""
+    from .cluster import leftovers
+
+    for cluster in leftovers.clean(asked.all):
+        print(f"ended {cluster}")
+    for cluster in leftovers.found():
+        print(f"left  {cluster}" + (": `dtnn clean --all` ends it" if cluster.here else ""))
     return 0

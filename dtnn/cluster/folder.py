@@ -29,12 +29,30 @@ def make(prepare=None):
     return path
 
 
+def clusters(place):
+    """The folders of clusters in a place; none where there is no such place."""
+    try:
+        return [os.path.join(place, name) for name in os.listdir(place) if name.startswith("c")]
+    except OSError:
+        return []
+
+
+def places():
+    """Where this user's clusters may have their folders, be there some or not."""
+    return [place(), os.path.join(_state(), "dtnn")]
+
+
 def place():
     """Where the folders of this user's clusters are: ``$XDG_RUNTIME_DIR/dtnn``, else ``dtnn-<uid>`` in the temporary folder."""
     runtime = os.environ.get("XDG_RUNTIME_DIR", "")
     if runtime and os.path.isdir(runtime) and os.access(runtime, os.W_OK | os.X_OK):
         return _private(os.path.join(runtime, "dtnn"))
     return _private(os.path.join(tempfile.gettempdir(), f"dtnn-{_user()}"))
+
+
+def _state():
+    """Where files of a user lie that other hosts read, too."""
+    return os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
 
 
 def _private(path):

@@ -28,6 +28,8 @@ class Found:
     ranks : int or None
     started : float or None
         Seconds since 1970.
+    host : str
+        Where it was started.
     """
 
     folder: str
@@ -36,21 +38,27 @@ class Found:
     here: bool
     ranks: int | None
     started: float | None
+    host: str = ""
 
     @property
     def orphan(self):
         """Whether nobody can need it any more."""
         return self.here and self.client is None
 
+    @property
+    def state(self):
+        """ "in use", "left behind", or "of another host", whose processes can't be seen from here."""
+        return "of another host" if not self.here else "in use" if self.client else "left behind"
+
     def __str__(self):
-        whose = "started elsewhere" if not self.here else f"of process {self.client}" if self.client else "left behind"
-        since = time.strftime("%Y-%m-%d %H:%M", time.localtime(self.started)) if self.started else "?"
-        return f"{self.folder}  {self.ranks or '?'} ranks, {len(self.processes)} processes, since {since}, {whose}"
+        whose = f"in use by process {self.client}" if self.here and self.client else self.state
+        return f"{self.folder}  {self.ranks or '?'} ranks, {len(self.processes)} processes, {age(self.started)} old, {whose}"
 
 
 def sign(path, ranks):
     """Note in a cluster's folder who started it."""
     values = {"pid": os.getpid(), "born": born(os.getpid()), "place": place(), "ranks": ranks, "started": time.time()}
+    values["host"] = platform.node()
     with open(os.path.join(path, CLIENT), "w") as file:
         json.dump(values, file)
 
@@ -61,10 +69,47 @@ def found():
     Returns
     -------
     list of Found
+        The oldest first.
     """
-    processes, own = processes_by_folder(), folder.place()
-    paths = set(processes) | {os.path.join(own, name) for name in os.listdir(own) if name.startswith("c")}
-    return [_look(path, processes.get(path, [])) for path in sorted(paths)]
+    processes = processes_by_folder()
+    paths = set(processes) | {path for place in folder.places() for path in folder.clusters(place)}
+    return sorted((_look(path, processes.get(path, [])) for path in paths), key=lambda cluster: cluster.started or 0.0)
+
+
+def table(clusters, now=None):
+    """A line for each of these clusters under a head, for a terminal; what is known of none is "?".
+
+    Examples
+    --------
+    >>> print(table([Found("/run/user/1000/dtnn/c12-ab", [12, 13], 11, True, 2, 0.0, "lab7")], now=7300.0))
+     client  ranks        age  host  state   folder
+         11      2  2 h 1 min  lab7  in use  /run/user/1000/dtnn/c12-ab
+    """
+    rows = [("client", "ranks", "age", "host", "state", "folder")]
+    for cluster in clusters:
+        told = cluster.client or "?", cluster.ranks or "?", age(cluster.started, now), cluster.host or "?", cluster.state
+        rows.append((*map(str, told), cluster.folder))
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    numbers = 3  # columns that stand right
+    cells = [[cell.rjust(w) if i < numbers else cell.ljust(w) for i, (cell, w) in enumerate(zip(row, widths))] for row in rows]
+    return "\n".join(f" {'  '.join(row)}".rstrip() for row in cells)
+
+
+def age(since, now=None):
+    """How long ago a moment was, in words; "?" if it isn't known.
+
+    >>> age(0.0, 59.0), age(0.0, 3700.0), age(0.0, 200_000.0)
+    ('59 s', '1 h 1 min', '2 d 7 h')
+    """
+    if since is None:
+        return "?"
+    seconds = int(max(0.0, (time.time() if now is None else now) - since))
+    minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86400
+    if minutes < 1:
+        return f"{seconds} s"
+    if hours < 1:
+        return f"{minutes} min"
+    return f"{hours} h {minutes % 60} min" if days < 1 else f"{days} d {hours % 24} h"
 
 
 def clean(everything=False):
@@ -115,7 +160,13 @@ def place():
 def _look(path, processes):
     values = _signed(path)
     here = bool(processes) or values.get("place", place()) == place()
-    return Found(path, processes, _client(path, values), here, values.get("ranks"), values.get("started"))
+    ranks, started, host = (_as(kind, values.get(name)) for name, kind in (("ranks", int), ("started", float), ("host", str)))
+    return Found(path, processes, _client(path, values), here, ranks, started, host or (platform.node() if here else ""))
+
+
+def _as(kind, value):
+    """A value if it is of that kind; what somebody else wrote in its place is not known."""
+    return value if isinstance(value, kind) else None
 
 
 def _client(path, values):

@@ -2,12 +2,14 @@
 
 import json
 import os
+import platform
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from dtnn import cli
 from dtnn.cluster import folder, leftovers, watchdog
 
 from .conftest import needs_mpi
@@ -17,6 +19,7 @@ from .conftest import needs_mpi
 def own_place(tmp_path, monkeypatch):
     """Only clusters of these tests are looked at: others run on this machine."""
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     everywhere = leftovers.processes_by_folder
 
     def here():
@@ -48,7 +51,8 @@ def test_a_cluster_with_its_client_is_listed_and_left_alone(pretended):
     leftovers.sign(path, 3)
     (found,) = [cluster for cluster in leftovers.found() if cluster.folder == path]
     assert (found.ranks, found.client, found.processes, found.orphan) == (3, os.getpid(), [member.pid], False)
-    assert "3 ranks, 1 processes, since" in str(found)
+    assert found.host == platform.node()
+    assert "3 ranks, 1 processes, 0 s old, in use by process" in str(found)
     assert path not in [cluster.folder for cluster in leftovers.clean()]
     assert member.poll() is None
 
@@ -73,7 +77,7 @@ def test_a_cluster_of_another_container_is_left_alone():
     (found,) = [cluster for cluster in leftovers.found() if cluster.folder == path]
     assert not found.here
     assert not found.orphan
-    assert "started elsewhere" in str(found)
+    assert "of another host" in str(found)
     leftovers.clean(everything=True)
     assert os.path.exists(path)
 
@@ -91,6 +95,51 @@ def test_where_the_note_is_damaged_the_folders_name_tells_the_client(text):
         file.write(text)
     assert path in [cluster.folder for cluster in leftovers.clean()]
     assert not os.path.exists(path)
+
+
+def test_the_command_lists_and_cleans_what_was_left_behind_only(pretended, capsys):
+    path, member, stranger = pretended
+    wait_until_marked(path)
+    leftovers.sign(path, 3)
+    behind = folder.make()  # of a client that ended before it wrote who it is
+    os.rename(behind, behind := behind.replace(f"c{os.getpid()}-", "c99999999-"))
+    assert cli.main(["list"]) == 0
+    head, *rows, last = capsys.readouterr().out.splitlines()
+    assert head.split() == ["client", "ranks", "age", "host", "state", "folder"]
+    assert sorted(row.split()[-1] for row in rows) == sorted([path, behind])
+    assert any(row.split()[:2] == [str(os.getpid()), "3"] and "in use" in row for row in rows)
+    assert any("left behind" in row for row in rows)
+    assert "`dtnn clean`" in last
+    assert cli.main(["clean"]) == 0
+    told = capsys.readouterr().out
+    assert f"ended {behind}" in told
+    assert f"left  {path}" in told
+    assert "`dtnn clean --all` ends it" in told
+    assert not os.path.exists(behind)
+    assert member.poll() is None
+    assert cli.main(["clean", "--all"]) == 0
+    assert f"ended {path}" in capsys.readouterr().out
+    assert member.wait(10) != 0
+    assert stranger.poll() is None
+    assert cli.main(["list"]) == 0
+    assert capsys.readouterr().out == "no clusters of yours on this host\n"
+
+
+def test_clusters_that_other_hosts_read_are_listed_too(tmp_path):
+    path = tmp_path / "state" / "dtnn" / f"c{os.getpid()}-ab"
+    path.mkdir(parents=True)
+    assert [cluster.folder for cluster in leftovers.found()] == [str(path)]
+
+
+@pytest.mark.parametrize("value", ["x", [1], {"a": 1}, None])
+def test_a_note_of_odd_values_is_listed_as_unknown(value):
+    path = folder.make()
+    odd = dict.fromkeys(("pid", "born", "ranks", "started", "host"), value)
+    with open(os.path.join(path, leftovers.CLIENT), "w") as file:
+        json.dump(odd, file)
+    (found,) = leftovers.found()
+    assert "?" in leftovers.table([found])
+    assert found.ranks is None
 
 
 @needs_mpi
