@@ -2,7 +2,6 @@
 
 import difflib
 import functools
-import html
 import inspect
 import operator
 import os
@@ -10,13 +9,14 @@ import threading
 import weakref
 
 from .. import machine
+from ..records import Step
+from . import roster
 from .ending import finish
 from .run import Run
 
 LAUNCHERS = ("mpi", "threads")
 MOST = 4096  # ranks or threads: a slip of the finger should not fill the memory
 THREAD_VARIABLES = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-COLUMNS = ("rank", "host", "pid", "cores", "threads", "state")
 
 
 class Cluster:
@@ -151,23 +151,28 @@ class Cluster:
     # ---- looks
 
     def describe(self):
-        """One description a rank: rank, host, pid, cores, threads, state."""
+        """One description a rank: rank, host, pid, cores, threads, state, and step and memory (bytes) where they are known.
+
+        `state` is "stopped", "dead", "idle", or the name of the job under way; `step` that of its training.
+        """
         if self._crew is None:
             return [{"rank": rank, "threads": self.threads_per_rank, "state": "stopped"} for rank in range(self.ranks)]
-        state = "idle" if self._last is None or self._last._drained.is_set() else self._last.name
-        dead = self._crew.dead()
-        return [{**row, "state": "dead" if row["rank"] in dead else state} for row in self._crew.rows()]
+        busy = self._last is not None and not self._last._drained.is_set()
+        doing = {"state": self._last.name, "step": _step(self._last.records)} if busy else {"state": "idle"}
+        dead, rows, memory = self._crew.dead(), self._crew.rows(), self._crew.memory()
+        told = [{**row, **doing, "memory": bytes} for row, bytes in zip(rows, memory)]
+        return [{**row, "state": "dead", "step": None, "memory": None} if row["rank"] in dead else row for row in told]
 
     def __repr__(self):
-        kind = self.launcher if isinstance(self.launcher, str) else type(self.launcher).__name__
-        lines = ["  " + "  ".join(f"{row.get(name, '')!s:>8}" for name in COLUMNS) for row in self.describe()]
-        head = "  " + "  ".join(f"{name:>8}" for name in COLUMNS)
-        return "\n".join([f"<Cluster of {self.ranks} ranks ({kind}), {self.state}>", head, *lines])
+        return roster.text(f"<{self._title}>", self.describe())
 
     def _repr_html_(self):
-        cells = "".join(f"<th>{name}</th>" for name in COLUMNS)
-        rows = ["".join(f"<td>{html.escape(str(row.get(name, '')))}</td>" for name in COLUMNS) for row in self.describe()]
-        return f"<table><tr>{cells}</tr>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
+        return roster.html(self._title, self.describe())
+
+    @property
+    def _title(self):
+        kind = self.launcher if isinstance(self.launcher, str) else type(self.launcher).__name__
+        return f"Cluster of {self.ranks} rank{'s' * (self.ranks != 1)} ({kind}), {self.state}"
 
     def _new_crew(self):
         if self.launcher == "threads":
@@ -200,6 +205,12 @@ def _conduct(crew, parcel, before, run):
 def _stop(crew, pid):
     if os.getpid() == pid:  # a fork of this process has no say in it
         crew.stop()
+
+
+def _step(records):
+    """The step that a training is at; None for other jobs."""
+    last = records.last(Step)
+    return last and last.step
 
 
 def _known_launcher(name):

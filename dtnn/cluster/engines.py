@@ -13,6 +13,7 @@ from .ending import finish
 from .flight import TICK, Flight
 from .outcome import Outcome, unpack_outcome
 
+AT_ONCE = 0.3  # seconds that a table may wait for a rank's answer
 LAST_MAIL = 0.5  # seconds that messages may still take when the launcher or the controller has ended
 
 
@@ -118,6 +119,12 @@ class Engines:
     def rows(self):
         """One description a rank, by rank."""
         return [{name: hello[name] for name in ("rank", "host", "pid", "cores", "threads")} for hello in self.hellos]
+
+    def memory(self):
+        """Bytes that each rank's process has in memory; None for one that doesn't answer at once."""
+        dead = self.dead()
+        asked = [None if rank in dead else self.message(rank, "state", 0) for rank in range(self.size)]
+        return [answer and _bytes(answer) for answer in asked]
 
     def dead(self):
         """Ranks whose engines have gone away, or can't be reached any more."""
@@ -228,6 +235,12 @@ class Engines:
         elif self.hellos[rank]["host"] == platform.node():
             with contextlib.suppress(OSError):
                 os.kill(self.hellos[rank]["pid"], signal.SIGINT)
+
+
+def _bytes(answer):
+    with contextlib.suppress(Exception):
+        return answer.result(AT_ONCE)["content"]["bytes"]
+    return None
 
 
 def _has_ended(launcher):

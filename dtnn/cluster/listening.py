@@ -77,7 +77,7 @@ def _answer_interrupt(content):
 
 
 def _answer_state(content):
-    return {"run": State.run if State.armed else None, "bytes": _resident()}
+    return {"run": State.run if State.armed else None, "bytes": resident()}
 
 
 ANSWERS = {"command": _answer_command, "interrupt": _answer_interrupt, "state": _answer_state}
@@ -90,7 +90,8 @@ def kernel():
     return ZMQInteractiveShell.instance().kernel
 
 
-def _resident():
+def resident():
+    """Bytes that this process has in memory; 0 where the system does not say."""
     with contextlib.suppress(OSError, ValueError), open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     return 0

@@ -11,6 +11,7 @@ import time
 from .. import machine
 from ..comm.threads import group
 from .interrupting import AGAIN, may_interrupt
+from .listening import resident
 from .rank import Commands, Outcome, perform, unpacked
 
 TICK = 0.2  # seconds between two looks at ranks, unless something wakes us
@@ -45,6 +46,10 @@ class ThreadRanks:
         """One description a rank."""
         common = {"host": platform.node(), "pid": os.getpid(), "cores": machine.cores(), "threads": self.threads}
         return [{"rank": rank, **common} for rank in range(self.size)]
+
+    def memory(self):
+        """Bytes in memory for each rank: all share those of this process."""
+        return [resident()] * self.size
 
     def conduct(self, run, parcel):
         """See a run through: start a thread a rank, hand on what the user asks, return when all have ended."""

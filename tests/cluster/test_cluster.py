@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import dtnn
-from dtnn.cluster import Cluster, checks
+from dtnn.cluster import Cluster, checks, roster
+from dtnn.records import Step
 
 from .conftest import needs_mpi
 
@@ -62,9 +63,9 @@ def test_threads_are_the_cores_shared_out(monkeypatch):  # case 82
 
 
 def test_starting_twice_and_stopping_twice_is_harmless(cluster):
-    before = cluster.describe()
+    before = [row["pid"] for row in cluster.describe()]
     assert cluster.start() is cluster
-    assert cluster.describe() == before
+    assert [row["pid"] for row in cluster.describe()] == before
     stopped = Cluster(2, launcher="threads")
     stopped.stop()
     stopped.stop()
@@ -82,8 +83,32 @@ def test_a_cluster_shows_one_row_a_rank(cluster):
     rows = cluster.describe()
     assert [row["rank"] for row in rows] == [0, 1]
     assert all(row["state"] == "idle" and row["pid"] > 0 and row["cores"] >= 1 and row["threads"] >= 1 for row in rows)
+    assert all(10 * 2**20 < row["memory"] < 2**33 for row in rows)
     assert repr(cluster).count("idle") == 2
+    assert repr(cluster).splitlines()[0].startswith("<Cluster of 2 ranks (")
     assert cluster._repr_html_().count("<tr>") == 3
+
+
+def test_a_training_shows_its_step(cluster):
+    def training(comm):
+        for number in range(1, 10**6):
+            comm.Barrier()
+            yield Step(number, 1, 0.5, 4, 0.1, 0.01, 0.0)
+
+    run = cluster.run(training)
+    try:
+        next(iter(run))
+        before = cluster.describe()
+        assert [row["step"] > 0 for row in before] == [True, True]
+        while cluster.describe()[0]["step"] == before[0]["step"]:
+            time.sleep(0.01)
+    finally:
+        run.interrupt()
+        run.wait(20)
+
+
+def test_what_a_rank_is_called_cannot_break_the_page():
+    assert "<b>" not in roster.html("2 ranks", [{"rank": 0, "host": "<b>", "state": "<b>"}])
 
 
 def test_a_running_job_shows_in_the_rows(cluster):
