@@ -19,6 +19,7 @@ from .polling import Patience, is_crowded
 from .serial import Ended
 
 LARGEST_MESSAGE = 2**31 - 1  # bytes; not every MPI library counts further
+UNUSED_TAG = 32_109
 
 
 class MPI:
@@ -138,6 +139,13 @@ class MPI:
             print(f"rank {self.rank} failed: {reason}", file=sys.stderr, flush=True)  # the next line ends this process too
             self.world.Abort(1)
         self._notices.tell(reason)
+
+    def stir(self):
+        """Let what is under way move on; from any thread. False: there is no use in doing it again, see `Stirring`."""
+        if self._interrupted or self._failed or self.library.Query_thread() < self.library.THREAD_MULTIPLE:
+            return False
+        self.world.Iprobe(tag=UNUSED_TAG)  # any call makes the library look after its messages; this one changes nothing
+        return True
 
     def interrupt(self):
         """Make the wait that this rank is in, or begins next, end with KeyboardInterrupt; from any thread."""

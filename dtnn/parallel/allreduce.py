@@ -5,8 +5,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..comm import collectives
+from .overlap import Overlap
 from .settings import whole_number
 from .strategy import Exchange
+
+OVERLAPPED = 1 << 20  # bytes of a bucket, where nothing else is asked for
 
 
 @dataclass(frozen=True)
@@ -21,9 +24,10 @@ class AllReduce:
         whether it does.
     bucket_bytes : int, optional
         The flat gradient goes out in contiguous pieces of at most so many bytes, from the back, the order in which backward
-        finishes them. Left out, it goes out whole.
+        finishes them. Left out, it goes out whole; with `overlap`, in pieces of 1 MB.
     overlap : bool
-        Begin all pieces before waiting for the first, instead of one after the other; with "native" only.
+        Begin a piece as soon as backward has finished it and those behind it, so that it travels while the rest is computed;
+        with "native" only.
 
     Raises
     ------
@@ -36,8 +40,13 @@ class AllReduce:
     Notes
     -----
     A piece costs its own start-up time alpha, 1 to 50 microseconds. LeNet-5's whole gradient (247 KB) takes about 50
-    microseconds between two ranks of one machine: there pieces only cost. They pay where they can be on their way
-    while the rest is still being computed.
+    microseconds between two ranks of one machine: there pieces only cost, and overlap wins nothing, for the same cores that
+    compute also copy. Both pay where a network takes its time. With backward b_l of layer l and the time c_l for its piece, from
+    the last layer to the first, a step takes: ``t = forward; n = 0;  for l: t += b_l; n = max(t, n) + c_l;  max(t, n)``.
+    With gradient accumulation the last micro-batch is what pieces travel behind. What rides behind the gradient goes last,
+    in a message of its own. MPI moves messages only when it is called: see `dtnn.comm.stirring`.
+
+    Li et al. (2020), "PyTorch distributed: experiences on accelerating data parallel training".
 
     Examples
     --------
@@ -106,15 +115,30 @@ class AllReduce:
         >>> [bucket.tolist() for bucket in AllReduce(bucket_bytes=16).buckets(np.arange(5.0))]
         [[3.0, 4.0], [1.0, 2.0], [0.0]]
         """
-        step = max(1, region.size if self.bucket_bytes is None else self.bucket_bytes // region.itemsize)
+        most = self.bucket_bytes or (OVERLAPPED if self.overlap else max(1, region.nbytes))
+        step = max(1, most // region.itemsize)
         return [region[max(0, stop - step) : stop] for stop in range(region.size, 0, -step)]
 
 
 class Together(Exchange):
-    """All ranks update alike."""
+    """All ranks update alike; with overlap the exchange has begun when `combine` is called."""
+
+    def __init__(self, *parts):
+        super().__init__(*parts)
+        self.overlap = None
+        if self.strategy.overlap and self.comm.size > 1:
+            self.overlap = Overlap(self.comm, self.parameters, self.strategy.buckets(self.parameters.reduced()))
+
+    def watcher(self):
+        return self.overlap
 
     def combine(self, tail, count, total, progress):
-        return self.strategy.reduce(self.comm, self.parameters, tail)
+        if self.overlap is None:
+            return self.strategy.reduce(self.comm, self.parameters, tail)
+        handed = self.overlap.finish(self.parameters.tail(tail))
+        self.begun, self.hidden = self.overlap.begun, self.overlap.hidden
+        self.overlap.reset()
+        return handed
 
 
 def _check_algorithm(algorithm):

@@ -45,9 +45,13 @@ class Exchange:
         So many ranks, the first ones, get no samples.
     state : dict
         The optimizer's.
+    packed, begun, hidden : float
+        Seconds of the last step: of packing and unpacking, within `combine`; that backward lost to communication; in
+        which communication went on behind backward.
     """
 
     alike, pieces, servers = True, 1, 0
+    packed = begun = hidden = 0.0
 
     def __init__(self, strategy, comm, parameters, optimizer):
         self.strategy, self.comm, self.parameters, self.optimizer = strategy, comm, parameters, optimizer
@@ -62,6 +66,10 @@ class Exchange:
     def begin_state(self):
         """The optimizer's state at the start."""
         return self.optimizer.state(self.parameters)
+
+    def watcher(self):
+        """What is to be told as backward goes on in the last micro-batch of a step, see `dtnn.nn.Pass`; None: nothing."""
+        return None
 
     def combine(self, tail, count, total, progress):
         """Sum the tail over all ranks, and make the gradient what `update` needs; collective, no weight changes.

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..records import Ledger
 
-PHASES = ("data", "forward", "backward", "wait", "transfer", "update")
+PHASES = ("data", "forward", "backward", "pack", "wait", "transfer", "update")
 
 
 class Stopwatch:
@@ -30,6 +30,7 @@ class Stopwatch:
         """Nothing counted yet; the clock runs."""
         self.seconds = dict.fromkeys(PHASES, 0.0)
         self.steps = self.samples = self.bytes = 0
+        self.hidden = 0.0
         self.started = self.mark = time.perf_counter()
 
     def lap(self, phase):
@@ -39,12 +40,26 @@ class Stopwatch:
         self.mark = now
         return now
 
-    def reduced(self, waited):
-        """The lap that ends is a reduction, of which `waited` seconds went by before the last rank arrived."""
+    def reduced(self, waited, packed=0.0, begun=0.0, hidden=0.0):
+        """The lap that ends is a reduction.
+
+        Parameters
+        ----------
+        waited : float
+            So many of its seconds went by before the last rank arrived.
+        packed : float
+            So many were spent packing and unpacking.
+        begun : float
+            So many seconds of the lap before, of backward, were spent beginning it.
+        hidden : float
+            So many seconds was it on its way before this lap began.
+        """
         now = time.perf_counter()
-        waited = min(max(waited, 0.0), now - self.mark)
-        self.seconds["wait"] += waited
-        self.seconds["transfer"] += now - self.mark - waited
+        took = now - self.mark - packed
+        waited = min(max(waited, 0.0), took)
+        for phase, seconds in (("wait", waited), ("pack", packed), ("transfer", took - waited + begun), ("backward", -begun)):
+            self.seconds[phase] += seconds
+        self.hidden += hidden
         self.mark = now
 
     def step(self, samples, handed):
@@ -67,6 +82,7 @@ class Stopwatch:
             steps=self.steps,
             samples=self.samples,
             bytes=self.bytes,
+            hidden=self.hidden,
             **self.seconds,
             seconds=now - self.started,
             time=time.time(),

@@ -104,13 +104,13 @@ class Replica:
         watch, tail, exchange = self.watch, self.tail, self.exchange
         tail[:] = 0
         tail[STOP] = asked is not None
-        for start, size in shares(count, exchange.pieces):
-            if size or self.always:
-                begin = first + start
-                tail[LOSS] += self.gradients(indices[begin : begin + size], begin, len(indices), self.comm.Allreduce)
+        pieces = [(first + start, size) for start, size in shares(count, exchange.pieces) if size or self.always]
+        for number, (begin, size) in enumerate(pieces, 1):
+            watcher = exchange.watcher() if number == len(pieces) else None
+            tail[LOSS] += self.gradients(indices[begin : begin + size], begin, len(indices), self.comm.Allreduce, watcher)
         self.arrivals.tell(watch.lap("backward"))
         handed = exchange.combine(tail.size, count, len(indices), progress)
-        watch.reduced(self.arrivals.waited())
+        watch.reduced(self.arrivals.waited(), exchange.packed, exchange.begun, exchange.hidden)
         loss_sum = float(tail[LOSS])
         self._check(loss_sum, count)
         exchange.update(progress)
@@ -136,12 +136,12 @@ class Replica:
         if self.exchange.alike:
             check_gradient(self.step, self.parameters)
 
-    def gradients(self, indices, first, total, reduce):
+    def gradients(self, indices, first, total, reduce, watcher=None):
         """Forward and backward of samples that are the `first`.. of a global batch of `total`; adds to the gradients."""
         count, dtype = len(indices), self.parameters.value.dtype
         x, targets = self.data.gather(indices, self._input(count), dtype, (self.seed, self.step))
         self.watch.lap("data")
-        self.scratch.begin(self.step, first, count, total, x=x, sum_over_ranks=reduce)
+        self.scratch.begin(self.step, first, count, total, x=x, sum_over_ranks=reduce, watcher=watcher)
         outputs, backward = self.model.net.forward(x, self.scratch)
         self.sums = [old + metric.sums(outputs, targets) for old, metric in zip(self.sums, self.metrics)]
         loss_sum, delta = self.loss(outputs, targets, total)
