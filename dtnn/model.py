@@ -5,12 +5,12 @@ import operator
 import numpy as np
 
 from . import known, nn
-from .data import Samples, samples
+from .data import Samples, plain, samples
 from .description import code
 from .fitting import Fitting
 from .nn.parameters import named_parameters
 from .reuse import fresh
-from .training import evaluate, predict
+from .training import Inference, evaluate, predict
 
 
 class Model:
@@ -69,6 +69,7 @@ class Model:
         self.parameters = nn.Parameters(self.net, dtype=np.dtype(self.dtype))
         self.steps, self.training, self.history = 0, None, None
         self.rehearsal = self.run = None  # what may be at work on it
+        self.inference = Inference()
 
     # ---- training
 
@@ -150,7 +151,10 @@ class Model:
         """
         self.settle()
         batch_size = known.whole("batch_size", batch_size, 1)
-        return predict(self, Samples(x).suit(self.input_shape, tokens=self.takes_tokens), batch_size=batch_size)
+        rows = None if self.takes_tokens else plain(x, self.input_shape)
+        if rows is None:
+            rows = Samples(x).suit(self.input_shape, tokens=self.takes_tokens)
+        return predict(self, rows, batch_size=batch_size)
 
     def suited(self, rows, loss):
         """Samples checked against this model's input and, for a loss that takes labels, its number of outputs."""

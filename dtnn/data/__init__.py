@@ -9,7 +9,7 @@ from .inputs import check_inputs, inputs
 from .labels import labels
 from .mnist import mnist
 from .mnist5k import mnist5k
-from .samples import Samples, batch_last, samples
+from .samples import Samples, batch_last, plain, samples
 from .synthetic import synthetic
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "mnist",
     "mnist5k",
     "permutation",
+    "plain",
     "samples",
     "shares",
     "synthetic",

@@ -8,8 +8,10 @@ import numpy as np
 from ..kernels.aligned import aligned
 from ..kernels.gather import gather
 from .augment import Draw
-from .inputs import check_inputs, inputs
+from .inputs import check_inputs, inputs, is_finite
 from .labels import labels, targets
+
+SMALL = 1 << 14  # numbers that NumPy has turned before a kernel is called
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -127,6 +129,16 @@ class Samples:
         )
         return out
 
+    def turned(self, start, stop, out):
+        """The inputs of samples start .. stop - 1, as `gather_inputs` has them, in `out` (a buffer of `Pass.empty`)."""
+        if out.size > SMALL and not self.tokens:
+            return self.gather_inputs(np.arange(start, stop), out, out.dtype)
+        rows = self.x[start:stop].swapaxes(0, -1)
+        if self.tokens:
+            out[...] = rows
+            return out
+        return np.multiply(rows, self.scale, out=out, dtype=out.dtype)
+
     def gather_targets(self, indices, dtype=np.float32):
         """The targets of a mini-batch, batch first, as losses take them: labels (n,) int64, or numbers (n, K) of the dtype."""
         if self.y is None or self.y.ndim == 1:
@@ -185,6 +197,27 @@ def samples(data, y=None, part="train"):
         f"data is a {type(data).__name__} without targets: "
         "pass a Dataset (dtnn.data.mnist5k()), a pair (x, y), or x and y one after the other"
     )
+
+
+def plain(x, input_shape):
+    """Inputs that need no word, as `Samples`; None where something is to be converted or refused, which `Samples` does and says.
+
+    For predictions of one sample after the other, where all that `Samples` looks at would take as long as the network.
+
+    >>> import numpy as np
+    >>> plain(np.zeros((1, 3), np.float32), (3,))
+    Samples(1 x (3,) float32, no targets)
+    >>> plain([[0.0, 1.0, 2.0]], (3,)) is None
+    True
+    """
+    if type(x) is not np.ndarray or x.shape[1:] != input_shape or not x.size or not x.flags.c_contiguous:
+        return None
+    scale = 1 / 255 if x.dtype == np.uint8 else 1.0 if x.dtype == np.float32 and is_finite(x) else None
+    if scale is None:
+        return None
+    found = object.__new__(Samples)
+    vars(found).update(x=x, y=None, scale=scale, part="", augment=())
+    return found
 
 
 def batch_last(shape, count):

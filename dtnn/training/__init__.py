@@ -3,11 +3,13 @@
 from ..records import Stop
 from .callbacks import with_callbacks
 from .checkpoint import Checkpoint
-from .evaluate import evaluate, predict
+from .evaluate import evaluate
 from .listeners import EarlyStopping, Save, StopAt
 from .not_finite import NotFinite
+from .predict import Inference, predict
 from .train import train
 
 __all__ = [
-    "Checkpoint", "EarlyStopping", "NotFinite", "Save", "Stop", "StopAt", "evaluate", "predict", "train", "with_callbacks",
+    "Checkpoint", "EarlyStopping", "Inference", "NotFinite", "Save", "Stop", "StopAt", "evaluate", "predict", "train",
+    "with_callbacks",
 ]  # fmt: skip

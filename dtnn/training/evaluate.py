@@ -6,8 +6,7 @@ from ..data import shares
 from ..nn.losses import cross_entropy
 from ..nn.metrics import accuracy
 from ..nn.passes import Pass
-
-BATCH = 256  # samples at a time
+from .predict import BATCH
 
 
 def evaluate(comm, model, samples, *, loss=cross_entropy, metrics=(accuracy,), batch_size=BATCH):
@@ -54,22 +53,7 @@ def evaluate(comm, model, samples, *, loss=cross_entropy, metrics=(accuracy,), b
     return result
 
 
-def predict(model, samples, *, batch_size=BATCH):
-    """The model's outputs for all samples, batch first: ``(N, K)`` for K outputs, ``(N, H, W, C)`` for maps."""
-    parts, step = [], Pass(training=False)
-    for start in range(0, len(samples), batch_size):
-        indices = np.arange(start, min(start + batch_size, len(samples)))
-        x = samples.gather_inputs(indices, dtype=model.parameters.value.dtype)
-        parts.append(batch_first(infer(model, x, step)))
-    return np.concatenate(parts)
-
-
 def infer(model, x, step):
     """The outputs for inputs that are batch last already; buffers of the pass serve again in the next call."""
     step.begin(0, 0, x.shape[-1], x.shape[-1])
     return model.net.forward(x, step)[0]
-
-
-def batch_first(outputs):
-    """As the user has it: (C, H, W, N) becomes (N, H, W, C), (D, T, N) becomes (N, T, D), (K, N) becomes (N, K)."""
-    return np.ascontiguousarray(np.moveaxis(outputs, (-1, 0), (0, -1)))

@@ -1,0 +1,76 @@
+"""What a model makes of inputs, batch first as the user has them; quick for a single one, too."""
+
+import threading
+
+import numpy as np
+
+from ..data import batch_last
+from ..nn.passes import Pass
+
+BATCH = 256  # samples at a time
+FEW = 32  # samples whose buffers a model keeps from one prediction to the next
+
+
+def predict(model, samples, *, batch_size=BATCH):
+    """The model's outputs for all samples, batch first: ``(N, K)`` for K outputs, ``(N, H, W, C)`` for maps.
+
+    Parameters
+    ----------
+    model : Model
+        Used for inference: dropout does nothing, normalisation uses its running statistics.
+    samples : Samples
+        Inputs, batch first; targets are not looked at.
+    batch_size : int
+        Samples at a time; only memory depends on it.
+
+    Returns
+    -------
+    ndarray
+        The caller's own, whatever is predicted later.
+
+    Notes
+    -----
+    Any number of threads may predict with one model at once.
+
+    Examples
+    --------
+    >>> import dtnn, numpy as np
+    >>> predict(dtnn.zoo.mlp(), dtnn.data.Samples(np.zeros((3, 28, 28, 1), np.uint8))).shape
+    (3, 10)
+    """
+    kept = getattr(model, "inference", None) if min(batch_size, len(samples)) <= FEW else None
+    if kept is None or not kept.lock.acquire(blocking=False):
+        return _outputs(model, samples, batch_size, Pass(training=False))
+    try:
+        return _outputs(model, samples, batch_size, kept.step)
+    finally:
+        kept.lock.release()
+
+
+class Inference:
+    """The pass, and so the buffers, that a model keeps for predictions of few samples: making them takes longer than using them.
+
+    Whoever holds the lock may use it; who doesn't get the lock makes a pass of their own.
+    """
+
+    def __init__(self):
+        self.step, self.lock = Pass(training=False), threading.Lock()
+
+
+def _outputs(model, samples, batch_size, step):
+    net, dtype, result = model.net, np.int32 if samples.tokens else model.parameters.value.dtype, None
+    total = len(samples)
+    for start in range(0, total, batch_size):
+        stop = min(start + batch_size, total)
+        step.begin(0, 0, stop - start, stop - start)
+        x = samples.turned(start, stop, step.empty(batch_last(samples.input_shape, stop - start), dtype))
+        y = batch_first(net.forward(x, step)[0])
+        if result is None:
+            result = np.empty((total, *y.shape[1:]), y.dtype)
+        result[start:stop] = y
+    return result
+
+
+def batch_first(outputs):
+    """A view as the user has it: (C, H, W, N) becomes (N, H, W, C), (D, T, N) becomes (N, T, D), (K, N) becomes (N, K)."""
+    return outputs.swapaxes(0, -1)
