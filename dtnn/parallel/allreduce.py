@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..comm import collectives
-from .overlap import Overlap
 from .settings import whole_number
 from .strategy import Exchange
 
@@ -127,6 +126,8 @@ class Together(Exchange):
         super().__init__(*parts)
         self.overlap = None
         if self.strategy.overlap and self.comm.size > 1:
+            from .overlap import Overlap  # it knows layers, so it loads Numba, which a communicator's user may not want
+
             self.overlap = Overlap(self.comm, self.parameters, self.strategy.buckets(self.parameters.reduced()))
 
     def watcher(self):
