@@ -9,11 +9,15 @@ from dtnn.records import (
     Clock,
     Epoch,
     Finish,
+    Gradients,
+    GradientValues,
     Ledger,
     Message,
     Note,
+    Paused,
     Place,
     Recorder,
+    Resumed,
     Span,
     Start,
     Step,
@@ -38,6 +42,12 @@ RECORDS = [
     Clock(2, 0.0, math.inf, 7.0, 3.0),
     Trace(0, 1, 7.5, 0.15, SPANS, MESSAGES, 3.0),
     Epoch(epoch=1, step=1, samples=64, seconds=1.0, lr=0.1, metrics={"loss": 2.5, "val_loss": math.inf}, time=4.0),
+    Paused(1, 4.1, "paused by the user"),
+    Resumed(1, 0.5, 4.6),
+    Gradients(
+        1, "", [32, 32], 0.5, ["linear_1"], [[1.0, 2.0]], [[3.0]], [3.0], [[0.0]], [[[1.0, math.nan], [math.nan, 1.0]]], 4.8
+    ),
+    GradientValues(1, {"linear_1.bias": {"shape": [2], "dtype": "float32", "every": 1, "before": ["", ""], "after": [""]}}, 4.8),
     Finish(reason="done", time=5.0),
 ]
 
