@@ -13,7 +13,7 @@ from ..records import Clock
 ROUNDS = 16  # questions; the quickest answers say the most
 
 
-def align(comm, clock=time.perf_counter, before=None):
+def align(comm, clock=time.perf_counter, before=None, one=None):
     """What this rank has to add to its clock to get what rank 0's shows, and how well that is known; collective.
 
     A rank that asks for the time at t0 and has the answer T at t1, all on its own clock but T, knows that rank 0's clock showed T
@@ -29,6 +29,8 @@ def align(comm, clock=time.perf_counter, before=None):
         compared.
     before : Clock, optional
         What was found last time: what the clock has drifted since is likely to come again, and is added to the uncertainty.
+    one : bool, optional
+        What `one_clock` says, if it was asked already.
 
     Returns
     -------
@@ -51,7 +53,7 @@ def align(comm, clock=time.perf_counter, before=None):
     True
     """
     moment = clock()
-    if comm.size == 1 or one_clock(comm, clock):
+    if comm.size == 1 or (one_clock(comm, clock) if one is None else one):
         return Clock(comm.rank, 0.0, 0.0, moment, time.time())
     if comm.rank == 0:
         for rank in range(1, comm.size):

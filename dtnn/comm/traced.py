@@ -17,6 +17,11 @@ class Traced:
     clock : callable
         Seconds; ``time.perf_counter`` is the same on all ranks of one host.
 
+    Attributes
+    ----------
+    on : bool
+        Set it to False, and nothing is noted until it is True again; next to nothing is what that costs.
+
     Notes
     -----
     A collective's own messages are the library's secret: it is one span. What is built of `Send`, `Recv` and `Sendrecv` shows
@@ -36,12 +41,15 @@ class Traced:
     """
 
     def __init__(self, comm, notes=None, clock=time.perf_counter):
-        self.comm, self.notes, self.clock = comm, [] if notes is None else notes, clock
+        self.comm, self.notes, self.clock, self.on = comm, [] if notes is None else notes, clock, True
+        self.rank, self.size = comm.rank, comm.size
 
     def __getattr__(self, name):
-        return getattr(self.comm, name)  # rank, size, bytes, fail, and what only this kind of communicator has
+        return getattr(self.comm, name)  # bytes, fail, and what only this kind of communicator has
 
     def Send(self, array, dest, tag=0):
+        if not self.on:
+            return self.comm.Send(array, dest, tag)
         begin = self.clock()
         self.comm.Send(array, dest, tag)
         self.notes.append(Message(self.rank, dest, tag, array.nbytes, begin, self.clock() - begin))
@@ -50,6 +58,8 @@ class Traced:
         return self._span(f"Recv from {source}", array, self.comm.Recv, array, source, tag)
 
     def Sendrecv(self, sent, dest, received, source, tag=0):
+        if not self.on:
+            return self.comm.Sendrecv(sent, dest, received, source, tag)
         begin = self.clock()
         self.comm.Sendrecv(sent, dest, received, source, tag)
         seconds = self.clock() - begin
@@ -63,7 +73,8 @@ class Traced:
         return self._span("Allreduce", array, self.comm.Allreduce, array, op)
 
     def Iallreduce(self, array, op="sum"):
-        return TracedRequest(self, self.comm.Iallreduce(array, op), array.nbytes)
+        request = self.comm.Iallreduce(array, op)
+        return TracedRequest(self, request, array.nbytes) if self.on else request
 
     def Gather(self, array, root=0):
         return self._span("Gather", array, self.comm.Gather, array, root)
@@ -72,6 +83,8 @@ class Traced:
         return self._span("Barrier", None, self.comm.Barrier)
 
     def _span(self, name, array, call, *args):
+        if not self.on:
+            return call(*args)
         begin = self.clock()
         result = call(*args)
         self.notes.append(Span(self.rank, name, getattr(array, "nbytes", 0), begin, self.clock() - begin))

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from dtnn.comm import Serial, run_threads
-from dtnn.comm.traced import Message, Span, Traced
+from dtnn.comm.collectives import ring
+from dtnn.comm.traced import Traced
+from dtnn.records import Message, Span
 from tests.comm.contract import CHECKS
 
 
@@ -80,3 +82,26 @@ def test_wait_of_a_fast_rank_shows():
     fast, slow = run_threads(job, 2)
     assert fast > 0.045
     assert slow < fast
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_one_that_is_switched_off_does_the_same_and_notes_nothing(check):
+    def job(comm):
+        traced = Traced(comm)
+        traced.on = False
+        check(traced)
+        return traced.notes
+
+    assert run_threads(job, 3) == [[], [], []]
+
+
+def test_it_can_be_switched_on_for_a_while():
+    def job(comm):
+        traced, counts = Traced(comm), []
+        for on in (False, True, False):
+            traced.on = on
+            ring(traced, np.ones(6))
+            counts.append(len(traced.notes))
+        return counts
+
+    assert run_threads(job, 2) == [[0, 4, 4]] * 2
