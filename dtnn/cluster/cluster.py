@@ -1,22 +1,16 @@
 """Ranks that work together, started from here: as MPI engines or as threads."""
 
-import difflib
 import functools
 import inspect
-import operator
-import os
 import threading
-import weakref
 
-from .. import machine
+from .. import inject
 from ..records import Step
-from . import roster
+from . import here, leftovers, roster, waiting
+from .asked import asked
 from .ending import finish
 from .run import Run
-
-LAUNCHERS = ("mpi", "threads")
-MOST = 4096  # ranks or threads: a slip of the finger should not fill the memory
-THREAD_VARIABLES = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+from .started import Started
 
 
 class Cluster:
@@ -51,12 +45,10 @@ class Cluster:
     """
 
     def __init__(self, ranks=None, launcher="mpi", threads_per_rank=None, timeout=60.0, on_wait=None):
-        self.launcher = _known_launcher(launcher)
-        self.ranks = _positive(2 if ranks is None else ranks, "ranks")
-        self.threads_per_rank = _threads(self.ranks, threads_per_rank)
+        self._asked = asked(ranks, launcher, threads_per_rank)
+        self.ranks, self.launcher, self.threads_per_rank = self._asked.size, self._asked.launcher, self._asked.threads
         self.timeout, self.on_wait = timeout, on_wait
-        self._asked, self._user_threads = ranks, threads_per_rank
-        self._crew, self._last, self._lock = None, None, threading.Lock()
+        self._started, self._let_go, self._lock = None, None, threading.Lock()
 
     # ---- life
 
@@ -70,29 +62,45 @@ class Cluster:
     def start(self):
         """Start the ranks and return the cluster; nothing happens if they run.
 
+        In a notebook, where a cell may be run again, a cluster that runs already and was asked for with the same arguments is
+        used, and that is said; one with other arguments goes on beside the new one, and that is said, too.
+
         Raises
         ------
         RuntimeError
             They could not be started: there is no MPI, some never came (which, and the end of their log), or they don't
             know of each other (launcher and library, and what to install).
         """
-        from .waiting import waiting
-
         with self._lock:
             if self._crew is None:
-                crew = self._new_crew()
-                with waiting(self.on_wait) as waits:
-                    crew.start(waits)
-                self._crew, self.ranks, self._last = crew, crew.size, None
-                self._finalizer = weakref.finalize(self, _stop, crew, os.getpid())
+                running, word = here.same(self)
+                waiting.say(self.on_wait, word)
+                self._hold(running or self._start())
         return self
+
+    def _start(self):
+        if self.launcher != "threads":
+            waiting.say(self.on_wait, here.word_of_the_last_kernel())
+        crew = self._new_crew()
+        with waiting.waiting(self.on_wait) as waits:
+            crew.start(waits)
+        return Started(crew, self._asked)
+
+    def _hold(self, started):
+        self._started, self._let_go, self.ranks = started, started.held_by(self), started.crew.size
+        here.CLUSTERS.add(self)
+
+    @property
+    def _crew(self):
+        """Who conducts runs; None when stopped."""
+        return self._started.crew if self._started is not None and self._started.runs else None
 
     def stop(self):
         """End the ranks, whatever they do, and everything that was started for them."""
         with self._lock:
             if self._crew is not None:
-                self._finalizer()
-                self._crew = None
+                self._started.stop()
+                self._let_go.detach()
 
     @property
     def client(self):
@@ -108,7 +116,8 @@ class Cluster:
         return self.start()
 
     def __exit__(self, *_):
-        self.stop()
+        with self._lock:
+            self._let_go()  # and that stops it, unless a cell before this one holds it, too
 
     # ---- work
 
@@ -138,14 +147,15 @@ class Cluster:
 
         if not callable(job):
             raise TypeError(f"a job is a function that takes a communicator, not {job!r:.60}; pass the function itself")
-        with self._lock:
-            if self._crew is None:
-                raise RuntimeError("the cluster is stopped: start it with cluster.start(), or use it within `with Cluster(...)`")
-            self._crew.check()
+        if self._crew is None:
+            raise RuntimeError("the cluster is stopped: start it with cluster.start(), or use it within `with Cluster(...)`")
+        with self._started.lock:
+            crew = self._started.crew
+            crew.check()
             name, generates = getattr(job, "__name__", type(job).__name__), inspect.isgeneratorfunction(job)
-            run = Run(self._crew.size, name, self._crew.rows(), generates)
-            run._start(functools.partial(_conduct, self._crew, pack(job, args, kwargs), self._last))
-            self._last = run
+            run = Run(crew.size, name, crew.rows(), generates)
+            run._start(functools.partial(_conduct, crew, pack(inject.affected(job, crew.size), args, kwargs), self._started.last))
+            self._started.last = run
         return run
 
     # ---- looks
@@ -157,9 +167,10 @@ class Cluster:
         """
         if self._crew is None:
             return [{"rank": rank, "threads": self.threads_per_rank, "state": "stopped"} for rank in range(self.ranks)]
-        busy = self._last is not None and not self._last._drained.is_set()
-        doing = {"state": self._last.name, "step": _step(self._last.records)} if busy else {"state": "idle"}
-        dead, rows, memory = self._crew.dead(), self._crew.rows(), self._crew.memory()
+        crew, last = self._started.crew, self._started.last
+        busy = last is not None and not last._drained.is_set()
+        doing = {"state": last.name, "step": _step(last.records)} if busy else {"state": "idle"}
+        dead, rows, memory = crew.dead(), crew.rows(), crew.memory()
         told = [{**row, **doing, "memory": bytes} for row, bytes in zip(rows, memory)]
         return [{**row, "state": "dead", "step": None, "memory": None} if row["rank"] in dead else row for row in told]
 
@@ -171,8 +182,7 @@ class Cluster:
 
     @property
     def _title(self):
-        kind = self.launcher if isinstance(self.launcher, str) else type(self.launcher).__name__
-        return f"Cluster of {self.ranks} rank{'s' * (self.ranks != 1)} ({kind}), {self.state}"
+        return f"Cluster of {leftovers.ranks(self.ranks)} ({self._asked.kind}), {self.state}"
 
     def _new_crew(self):
         if self.launcher == "threads":
@@ -182,8 +192,8 @@ class Cluster:
         from .engines import Engines
 
         if self.launcher == "mpi":
-            return Engines(self.ranks, self.threads_per_rank, self._user_threads is not None, self.timeout)
-        return Engines.of(self.launcher, self._asked, self.timeout)
+            return Engines(self._asked.size, self.threads_per_rank, self._asked.threads_per_rank is not None, self.timeout)
+        return Engines.of(self.launcher, self._asked.ranks, self.timeout)
 
 
 def _conduct(crew, parcel, before, run):
@@ -202,46 +212,7 @@ def _conduct(crew, parcel, before, run):
         crew.conduct(run, parcel)
 
 
-def _stop(crew, pid):
-    if os.getpid() == pid:  # a fork of this process has no say in it
-        crew.stop()
-
-
 def _step(records):
     """The step that a training is at; None for other jobs."""
     last = records.last(Step)
     return last and last.step
-
-
-def _known_launcher(name):
-    if hasattr(name, "connect_client_sync") or hasattr(name, "ids"):
-        return name
-    if not isinstance(name, str):
-        raise TypeError(
-            f"launcher={name!r:.60} is none; give {', '.join(map(repr, LAUNCHERS))}, or an ipyparallel Cluster or Client"
-        )
-    if name.lower() not in LAUNCHERS:
-        near = difflib.get_close_matches(name.lower(), LAUNCHERS, 1, 0.3)
-        hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(LAUNCHERS)}"
-        raise ValueError(f"no launcher is called {name!r}: {hint}")
-    return name.lower()
-
-
-def _positive(value, name):
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name}={value!r} is no whole number; ask for 1, 2, 3 ...") from None
-    if isinstance(value, bool) or number < 1:
-        raise ValueError(f"{name}={value!r} can't be; ask for 1 or more")
-    if number > MOST:
-        raise ValueError(f"{name}={value!r} is more than dtnn starts, {MOST}; ask for fewer")
-    return number
-
-
-def _threads(ranks, asked):
-    """Threads a rank: what was asked for, what the user's environment says, or the cores of this host shared out."""
-    if asked is not None:
-        return _positive(asked, "threads_per_rank")
-    said = [os.environ[name] for name in THREAD_VARIABLES if os.environ.get(name, "").isdecimal()]
-    return max(1, int(said[0])) if said else machine.threads_per_rank(ranks)

@@ -11,7 +11,7 @@ from importlib import metadata
 
 from .. import machine
 from . import folder, launchers
-from .cluster import THREAD_VARIABLES
+from .asked import THREAD_VARIABLES
 
 SECONDS = 30  # for each question that another process answers
 PIP = "python -m pip install"

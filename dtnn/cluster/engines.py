@@ -8,10 +8,11 @@ import signal
 import sys
 import time
 
-from . import checks, engine, folder, launchers, leftovers, listening, obituary, watchdog
+from . import checks, engine, folder, here, launchers, leftovers, listening, obituary, watchdog
 from .ending import finish
 from .flight import TICK, Flight
 from .outcome import Outcome, unpack_outcome
+from .started import Process
 
 AT_ONCE = 0.3  # seconds that a table may wait for a rank's answer
 LAST_MAIL = 0.5  # seconds that messages may still take when the launcher or the controller has ended
@@ -56,7 +57,7 @@ class Engines:
 
     def _launch(self, waits):
         until = time.monotonic() + self.timeout
-        self.folder = folder.make(lambda path: leftovers.sign(path, self.size))
+        self.folder = folder.make(lambda path: leftovers.sign(path, self.size, here.session()))
         self._watchdog = launchers.start_watchdog(self.folder)
         environment = launchers.environment(self.folder, self.threads, self.threads_asked)
         self.cluster = launchers.ipyparallel_cluster(self.size, self.folder, environment)
@@ -104,6 +105,8 @@ class Engines:
             with contextlib.suppress(Exception):
                 self.client.close(linger=0)
         if self.folder is not None:
+            if Process.ending:
+                watchdog.leave_word(self.folder)
             watchdog.clean_up(self.folder)
             self._dismiss_watchdog()
         self.client = self.cluster = self.folder = None

@@ -8,8 +8,7 @@ import time
 from dataclasses import dataclass
 
 from . import folder, watchdog
-
-CLIENT = "client.json"  # file in a cluster's folder: who started it
+from .watchdog import CLIENT
 
 
 @dataclass(frozen=True)
@@ -55,10 +54,10 @@ class Found:
         return f"{self.folder}  {self.ranks or '?'} ranks, {len(self.processes)} processes, {age(self.started)} old, {whose}"
 
 
-def sign(path, ranks):
-    """Note in a cluster's folder who started it."""
+def sign(path, ranks, session=""):
+    """Note in a cluster's folder who started it, and in which notebook if in one."""
     values = {"pid": os.getpid(), "born": born(os.getpid()), "place": place(), "ranks": ranks, "started": time.time()}
-    values["host"] = platform.node()
+    values |= {"host": platform.node(), "session": session}
     with open(os.path.join(path, CLIENT), "w") as file:
         json.dump(values, file)
 
@@ -93,6 +92,15 @@ def table(clusters, now=None):
     numbers = 3  # columns that stand right
     cells = [[cell.rjust(w) if i < numbers else cell.ljust(w) for i, (cell, w) in enumerate(zip(row, widths))] for row in rows]
     return "\n".join(f" {'  '.join(row)}".rstrip() for row in cells)
+
+
+def ranks(count):
+    """A number of ranks in words.
+
+    >>> ranks(1), ranks(4)
+    ('1 rank', '4 ranks')
+    """
+    return f"{count} rank{'s' * (count != 1)}"
 
 
 def age(since, now=None):
@@ -158,10 +166,10 @@ def place():
 
 
 def _look(path, processes):
-    values = _signed(path)
+    values = signed(path)
     here = bool(processes) or values.get("place", place()) == place()
     ranks, started, host = (_as(kind, values.get(name)) for name, kind in (("ranks", int), ("started", float), ("host", str)))
-    return Found(path, processes, _client(path, values), here, ranks, started, host or (platform.node() if here else ""))
+    return Found(path, processes, client(path, values), here, ranks, started, host or (platform.node() if here else ""))
 
 
 def _as(kind, value):
@@ -169,7 +177,7 @@ def _as(kind, value):
     return value if isinstance(value, kind) else None
 
 
-def _client(path, values):
+def client(path, values):
     """The process that started a cluster, if it lives; where that isn't written, the folder's name has its number."""
     if isinstance(values.get("pid"), int) and isinstance(values.get("born"), float):
         return values["pid"] if born(values["pid"]) == values["born"] else None
@@ -177,7 +185,7 @@ def _client(path, values):
     return int(number) if number.isdecimal() and born(int(number)) is not None else None
 
 
-def _signed(path):
+def signed(path):
     """What `sign` wrote; nothing if it didn't, or if it isn't that."""
     with contextlib.suppress(OSError, ValueError), open(os.path.join(path, CLIENT)) as file:
         values = json.load(file)

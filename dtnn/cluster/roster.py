@@ -32,9 +32,9 @@ def text(title, rows):
 
 def html(title, rows):
     """The table for a notebook, in the colours of its theme."""
-    head = "".join(f'<th style="text-align:{_side(name)}">{name}</th>' for name in COLUMNS)
+    head = "".join(f'<th style="text-align:{_side(name)};padding:0.1em 0.6em">{name}</th>' for name in COLUMNS)
     body = "".join(f"<tr>{''.join(_html_cell(row, name) for name in COLUMNS)}</tr>" for row in rows)
-    style = "font-variant-numeric:tabular-nums;margin:0.3em 0"
+    style = "color:inherit;font-variant-numeric:tabular-nums;margin:0.3em 0"
     caption = f'<div style="font-weight:600">{escaping.escape(title)}</div>'
     return f'{caption}<table style="{style}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
 
@@ -43,7 +43,7 @@ def _html_cell(row, name):
     shown = escaping.escape(_cell(row, name))
     if name == "state":
         shown = f'<span style="color:{MARKS.get(row.get("state"), BUSY)}">&#9679;</span> {shown}'
-    return f'<td style="text-align:{_side(name)}">{shown}</td>'
+    return f'<td style="text-align:{_side(name)};padding:0.1em 0.6em">{shown}</td>'
 
 
 def _cell(row, name):

@@ -33,6 +33,18 @@ def waiting(show=None):
         ticker.join(1.0)
 
 
+def say(show, text):
+    """Tell something that is worth a line of its own: where `waiting` would show its line, but this one stays.
+
+    >>> say(print, "used again")
+    used again
+    >>> say(print, "")
+    """
+    show = _line_for_here() if show is None else show or _nowhere
+    if text:
+        show(text + "\n" * (show is _terminal_line))
+
+
 def _tick(show, said, over):
     began, shown = time.monotonic(), False
     pause = FIRST

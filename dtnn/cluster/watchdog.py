@@ -7,6 +7,7 @@ launcher's helper or a process that a job started itself.  Imports nothing but t
 """
 
 import contextlib
+import json
 import os
 import select
 import shutil
@@ -18,6 +19,7 @@ VARIABLE = "DTNN_CLUSTER"  # in the environment of whatever belongs to a cluster
 PATIENCE = 0.5  # seconds between asking a process to end and ending it; ours have nothing to save
 LATE = 3.0  # seconds in which a process that was being started when the client died may still appear
 PERIOD = 1.0  # seconds between looks at whether the client is still the parent
+CLIENT = "client.json"  # file in the cluster's folder: who started it
 SHARED = "shared"  # file in the cluster's folder: shared memory that MPI made and, killed, can't remove
 SHARED_NAMES = ("mpich_shm", "ucx_shm", "sm_segment", "vader_segment")
 
@@ -82,11 +84,29 @@ def clean_up(folder, late=0.0):
     return left
 
 
+def note_of(session):
+    """The name of the file that says how the cluster of a notebook ended."""
+    return f"ended-{session}.json"
+
+
+def leave_word(folder):
+    """For the notebook's next kernel: that its cluster is stopped because the kernel ended. Not for scripts."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        with open(os.path.join(folder, CLIENT)) as file:
+            values = json.load(file)
+        session = values.get("session")
+        if session and session.isalnum():
+            with open(os.path.join(os.path.dirname(folder), note_of(session)), "w") as file:
+                json.dump({"ranks": values.get("ranks"), "ended": time.time()}, file)
+
+
 def main(folder):
     """Wait for the client's end, then clean up after it."""
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # a logout or a signal to all of a user's processes is when it is needed
     said = _wait_for_the_end()
+    if said != b"bye":
+        leave_word(folder)
     clean_up(folder, late=0.0 if said == b"bye" else LATE)
 
 

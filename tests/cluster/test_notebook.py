@@ -1,15 +1,16 @@
 """A cluster in a notebook's kernel: started in a cell, interrupted by the stop button, gone with the kernel."""
 
-import os
 import time
 
 import pytest
 
-from .conftest import ROOT, needs_mpi, nothing_left
+from .conftest import needs_mpi, nothing_left
 
-jupyter_client = pytest.importorskip("jupyter_client", reason="no Jupyter in this environment")
+pytest.importorskip("jupyter_client", reason="no Jupyter in this environment")
 pytest.importorskip("ipykernel", reason="no Jupyter kernel in this environment")
 pytestmark = needs_mpi
+
+from .kernel import Kernel  # noqa: E402
 
 START = """
 import numpy as np, time
@@ -34,37 +35,12 @@ print(cluster._crew.folder)
 """
 
 
-class Kernel:
-    """A kernel, and what its cells print."""
-
-    def __init__(self):
-        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        self.manager, self.client = jupyter_client.manager.start_new_kernel(env=environment)
-
-    def run(self, code, while_running=None):
-        """Run a cell; its stdout, its displays, and its error's name."""
-        text, shown = [], []
-
-        def hook(message):
-            if message["msg_type"] == "stream":
-                text.append(message["content"]["text"])
-            elif message["msg_type"] in ("display_data", "update_display_data", "execute_result"):
-                shown.append(message["content"]["data"])
-            elif message["msg_type"] == "status" and message["content"]["execution_state"] == "busy" and while_running:
-                while_running()
-
-        reply = self.client.execute_interactive(code, timeout=40, output_hook=hook)
-        return "".join(text), shown, reply["content"].get("ename")
-
-
 @pytest.fixture
-def kernel():
+def kernel(tmp_path, monkeypatch):
+    monkeypatch.setenv("JPY_SESSION_NAME", str(tmp_path / "notebook.ipynb"))
     started = Kernel()
     yield started
-    started.client.stop_channels()
-    if started.manager.has_kernel:
-        started.manager.shutdown_kernel(now=True)
-    started.manager.cleanup_resources()
+    started.end()
 
 
 def test_a_notebook_with_a_cluster(kernel):  # cases 2, 6, 12
@@ -94,4 +70,58 @@ def test_a_notebook_with_a_cluster(kernel):  # cases 2, 6, 12
     assert time.monotonic() - began < 10
 
     kernel.manager.shutdown_kernel()
+    assert nothing_left(path, 20)
+
+
+def folders(kernel):
+    """Names of the folders of the clusters that a kernel has started and that run."""
+    text, _, _ = kernel.run("import os; from dtnn.cluster import folder; print(os.getpid(), *os.listdir(folder.place()))")
+    number, *names = text.split()
+    return {name for name in names if name.startswith(f"c{number}-")}
+
+
+@pytest.mark.slow
+def test_a_cell_that_is_run_twice_uses_the_cluster_that_runs(kernel):
+    cell = "from dtnn import Cluster\ncluster = Cluster(1).start()\nprint(cluster.describe()[0]['pid'])"
+    pid, shown, error = kernel.run(cell)
+    assert error is None
+    again, shown, error = kernel.run(cell)
+    assert error is None
+    assert again == pid
+    assert "is used again" in shown[-1]["text/markdown"]
+    assert len(folders(kernel)) == 1
+    within, _, _ = kernel.run("with Cluster(1) as inner: print(inner.describe()[0]['pid'], inner.run(lambda comm: 5).result(9))")
+    assert within.split() == [*pid.split(), "5"]
+    kernel.run("del inner")
+    still, _, _ = kernel.run("print(cluster.state, cluster.run(lambda comm: 6).result(9))")
+    assert still == "running 6\n"
+
+    text, shown, error = kernel.run("cluster = Cluster(1, threads_per_rank=2).start()\nprint(cluster.describe()[0]['threads'])")
+    assert text == "2\n"
+    told = [data["text/markdown"] for data in shown if "Another cluster" in data.get("text/markdown", "")]
+    assert "1 rank (mpi). cluster.stop() ends it, and so does giving cluster another value" in told[0]
+    assert len(folders(kernel)) == 1  # the first one ended when its name was given away
+    kernel.run("cluster.stop()")
+    assert not folders(kernel)
+
+
+@pytest.mark.slow
+def test_a_new_kernel_is_told_that_the_last_ones_cluster_is_gone(kernel):
+    start = "from dtnn import Cluster\ncluster = Cluster(1).start()\nprint(cluster._crew.folder)"
+    path = kernel.run(start)[0].strip()
+    kernel.manager.shutdown_kernel(now=True)  # not asked, killed
+    for how in ("killed", "restarted"):
+        assert nothing_left(path, 20)
+        new = Kernel()
+        try:
+            text, shown, error = new.run(start)
+            assert error is None
+            path = text.strip()
+            told = [data["text/markdown"] for data in shown if "earlier kernel" in data.get("text/markdown", "")]
+            assert len(told) == 1, how
+            assert "(1 rank) was stopped when that kernel ended" in told[0]
+            assert "keep_alive" in told[0]
+            assert "earlier kernel" not in str(new.run("cluster.restart(); print(cluster._crew.folder)")[1])
+        finally:
+            new.end()
     assert nothing_left(path, 20)

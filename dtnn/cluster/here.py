@@ -1,0 +1,96 @@
+"""The clusters of this notebook.
+
+A cell that is run twice uses the one that runs; a new kernel hears what became of the last one's.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import sys
+import time
+import weakref
+
+from . import folder, leftovers, watchdog
+
+OLD = 86_400.0  # seconds after which nobody wants to know any more
+CLUSTERS = weakref.WeakSet()  # those of this process that have been started
+
+
+def notebook():
+    """The IPython shell in which this runs, of a notebook or a terminal; None for a script, whose author counts for himself."""
+    ipython = sys.modules.get("IPython")
+    return ipython.get_ipython() if ipython else None
+
+
+def session():
+    """A short name for this notebook, the same for each of its kernels; "" where there is none."""
+    shell = notebook()
+    if shell is None:
+        return ""
+    name = os.environ.get("JPY_SESSION_NAME") or shell.user_ns.get("__vsc_ipynb_file__") or os.getcwd()
+    return hashlib.sha256(str(name).encode()).hexdigest()[:12]
+
+
+def same(cluster):
+    """What runs here and was started with the arguments of `cluster`, and a word about it; or None, and a word about others.
+
+    Scripts and ranks as threads start what they ask for: the first know what they do, the second have nothing to leave behind.
+    """
+    if notebook() is None or cluster.launcher == "threads":
+        return None, ""
+    others = [other for other in CLUSTERS if other is not cluster and other.state == "running" and other.launcher != "threads"]
+    for other in others:
+        if other._started.asked == cluster._asked:
+            return other._started, _used_again(other)
+    return None, " ".join(map(_beside, others))
+
+
+def word_of_the_last_kernel():
+    """What became of the cluster of this notebook's kernel before this one; "" if there was none. Told once."""
+    name = session()
+    place = folder.place()
+    ends = [_took_note(os.path.join(place, watchdog.note_of(name)))] if name else []
+    ends += [leftovers.signed(path) for path in folder.clusters(place) if name and _is_being_stopped(path, name)]
+    recent = [values for values in ends if isinstance(values.get("ranks"), int)]
+    if not recent:
+        return ""
+    size = leftovers.ranks(recent[0]["ranks"])
+    return (
+        f"The cluster of this notebook's earlier kernel ({size}) was stopped when that kernel ended. "
+        'Cluster(..., keep_alive="2h") lets one outlive its kernel, and Cluster.attach() finds it again.'
+    )
+
+
+def _used_again(other):
+    how = leftovers.age(other._started.since)
+    return (
+        f"A cluster like this one runs here already, since {how}: it is used again. stop() ends it, restart() starts a new one."
+    )
+
+
+def _beside(other):
+    name = _name(other)
+    end = f"{name}.stop() ends it, and so does giving {name} another value." if name else "It ends when nothing refers to it."
+    return f"Another cluster runs here, too: {leftovers.ranks(other.ranks)} ({other._asked.kind}). {end}"
+
+
+def _name(cluster):
+    """What the notebook calls a cluster."""
+    names = [name for name, value in notebook().user_ns.items() if value is cluster]
+    return min(names, key=lambda name: name.startswith("_"), default="")
+
+
+def _is_being_stopped(path, name):
+    values = leftovers.signed(path)
+    return values.get("session") == name and leftovers.client(path, values) is None
+
+
+def _took_note(path):
+    """What a watchdog has noted, and no note any more."""
+    with contextlib.suppress(OSError, ValueError), open(path) as file:
+        values = json.load(file)
+        os.unlink(path)
+        if isinstance(values, dict) and time.time() - float(values.get("ended", 0.0)) < OLD:
+            return values
+    return {}
