@@ -123,7 +123,7 @@ class Model:
         """
         return Fitting.of(self, data, y, settings).start(cluster)
 
-    def evaluate(self, data, y=None, *, loss="cross_entropy", metrics=("accuracy",), batch_size=256):
+    def evaluate(self, data, y=None, *, loss="cross_entropy", metrics=("accuracy",), batch_size=64):
         """Loss and metrics as a dict; of a Dataset, those of its test rows if it has some.
 
         Examples
@@ -140,7 +140,7 @@ class Model:
         rows = self.suited(rows, loss)
         return evaluate(Serial(), self, rows, loss=loss, metrics=metrics, batch_size=batch_size)
 
-    def predict(self, x, *, batch_size=256):
+    def predict(self, x, *, batch_size=64):
         """The outputs for inputs of shape ``(N, *input_shape)``, batch first; for a classifier ``(N, classes)`` logits.
 
         Examples

@@ -13,7 +13,8 @@ from ..kernels.cache import compiling
 from ..machine import threads, threads_here
 from ..optim import Progress
 from ..records import Note
-from .evaluate import BATCH, evaluate
+from .evaluate import evaluate
+from .predict import BATCH
 from .replica import stop
 
 PERIOD = 0.1  # seconds between two looks at what is being compiled
@@ -88,7 +89,8 @@ def _update(replica):
 
 def _evaluation(replica, validation):
     """As many samples as this rank will evaluate at a time: another number may need other kernels."""
-    comm, sizes = replica.comm, {min(BATCH, len(validation)), len(validation) % BATCH}
+    comm, whole = replica.comm, BATCH * replica.comm.size
+    sizes = {min(whole, len(validation)), len(validation) % whole}
     for count in sorted({shares(size, comm.size)[comm.rank][1] for size in sizes} - {0}):
         evaluate(Serial(), replica.model, validation[:count], loss=replica.loss, metrics=replica.metrics)
 

@@ -28,7 +28,7 @@ def rows(folder, script, *options):
 
 def test_all_are_here():
     assert {path.name for path in (ROOT / "benchmarks").glob("bench_*.py")} == {
-        "bench_compile.py", "bench_conv.py", "bench_memory.py", "bench_step.py", "bench_threads.py",
+        "bench_compile.py", "bench_conv.py", "bench_inference.py", "bench_memory.py", "bench_step.py", "bench_threads.py",
     }  # fmt: skip
 
 
@@ -43,6 +43,12 @@ def test_step(tmp_path):
     (found,) = rows(tmp_path, "bench_step.py", "--nets", "mlp", "--batch", "16", "--rounds", "5", "--budget", "1")
     assert found["net"] == "mlp"
     assert found["images_per_second"] > 0
+
+
+def test_inference(tmp_path):
+    found = rows(tmp_path, "bench_inference.py", "--nets", "mlp", "--batches", "1,20", "--rounds", "5", "--budget", "1")
+    assert [(row["net"], row["batch"]) for row in found] == [("mlp", 1), ("mlp", 20)]
+    assert all(row["images_per_second"] > 0 and row["dtnn_us"] > 0 for row in found)
 
 
 def test_threads(tmp_path):
