@@ -10,7 +10,7 @@ __version__ = "0.1.0"
 
 ROOMS = (
     *("nn", "zoo", "data", "optim", "scaling", "plots"),
-    *("training", "check", "parallel", "comm", "cluster", "kernels", "history", "machine", "model", "records"),
+    *("training", "check", "parallel", "comm", "cluster", "inject", "kernels", "history", "machine", "model", "records"),
 )
 NAMES = {
     "Model": "model",

@@ -3,7 +3,7 @@
 import inspect
 import time
 
-from . import known, optim
+from . import inject, known, optim
 from .data import global_batch, samples
 from .history import History
 from .records import Finish, Recorder
@@ -121,7 +121,7 @@ class Fitting:
         here = Here()
         shown = _progress(here) if show else None
         try:
-            for record in job(Serial(), *arguments):
+            for record in job(inject.around(Serial()), *arguments):
                 here.records.append(record)
                 if shown:
                     shown.update()

@@ -13,7 +13,7 @@ ROOT = Path(dtnn.__file__).parent
 
 # What each room may import of dtnn, floor by floor. A name that stands for a room includes all of its files.
 GROUND = {"kernels", "records", "machine", "history", "named", "whole_file"}
-FIRST = {"nn", "comm", "data", "plots", "explain"}
+FIRST = {"nn", "comm", "data", "plots", "explain", "inject"}
 SECOND = {"optim", "parallel"}
 THIRD = {"training", "cluster"}
 MAY_IMPORT = {
@@ -27,10 +27,11 @@ MAY_IMPORT = {
     "data": {"kernels"},
     "plots": {"records", "history"},
     "explain": {"records"},
+    "inject": {"comm"},
     "optim": {"nn", "kernels"},
     "parallel": {"nn", "comm", "records"},
     "training": {"nn", "optim", "data", "comm", "parallel", "records", "kernels", "machine", "named"},
-    "cluster": {"comm", "records", "machine", "history", "plots", "named", "whole_file"},
+    "cluster": {"comm", "inject", "records", "machine", "history", "plots", "named", "whole_file"},
     "description": GROUND | FIRST,
     "whole_file": set(),
     "weights": {"whole_file"},

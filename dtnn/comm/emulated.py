@@ -1,12 +1,18 @@
 """`Emulated`: a slow network, a slow rank, a lost or damaged message, on a machine that has none of these."""
 
+import contextlib
+import threading
 import time
 
 import numpy as np
 
 from . import cost
-from .communicator import known_rank
-from .flat import flat
+from .communicator import described
+from .faults import MessageLost, check, damage_one_bit, in_words, with_a_wrong_bit
+from .threads import Threads
+
+LOST, DAMAGED = "lost", "damaged"
+NAP = 0.05  # seconds that a rank sleeps at most before it looks round
 
 
 class Emulated:
@@ -26,8 +32,19 @@ class Emulated:
         ``(rank, number)``: the message with that number (from 0) that the rank sends never arrives.
     damage : tuple of int, optional
         ``(rank, number)``: of that message, one bit arrives wrong.
+    only : int, optional
+        The one rank whose link has that latency and bandwidth; left out, all of them.
+    smallest : int
+        Arrays of fewer bytes don't count as messages to be lost or damaged.
+    patience : float
+        Seconds after which a rank whose message was lost gives up, where nobody notices a deadlock (on MPI).
     clock, sleep : callable
         Where the seconds come from.
+
+    Attributes
+    ----------
+    faults : tuple of str
+        All that is emulated here and in `comm`, in words.
 
     Raises
     ------
@@ -37,8 +54,8 @@ class Emulated:
     Notes
     -----
     A collective of the library does not show its messages; it takes as long as Rabenseifner's algorithm would (`dtnn.comm.cost`;
-    broadcasts a binomial tree).  Only calls of `Send` and `Sendrecv` count as messages that can be lost or damaged.  What
-    `Split` gives has the plain network.
+    broadcasts a binomial tree), and counts as one message: to lose it is to not take part, and of what is damaged it is this
+    rank's result that has a wrong bit.  Plain numbers don't count.
 
     Examples
     --------
@@ -61,89 +78,169 @@ class Emulated:
         slow=None,
         lose=None,
         damage=None,
+        only=None,
+        smallest=0,
+        patience=5.0,
         clock=time.perf_counter,
-        sleep=time.sleep,
+        sleep=None,
     ):
-        self.comm, self.latency, self.beta = comm, latency, 0.0 if bandwidth is None else 1.0 / _positive(bandwidth)
-        if latency < 0:
-            raise ValueError(f"Emulated(latency={latency}): seconds can't be negative; give 0 or more")
-        for rank, factor in (slow or {}).items():
-            known_rank(rank, comm.size, "slow rank")
-            if factor < 1:
-                raise ValueError(f"Emulated(slow={{{rank}: {factor}}}): a rank can only be made slower; give 1 or more")
+        settings = dict(latency=latency, bandwidth=bandwidth, slow=slow, lose=lose, damage=damage, only=only)
+        check(comm.size, **settings)
+        self.comm, self.settings = comm, {**settings, "smallest": smallest, "patience": patience, "clock": clock, "sleep": sleep}
+        linked = only is None or only == comm.rank
+        self.latency, self.beta = latency if linked else 0.0, 1.0 / bandwidth if linked and bandwidth else 0.0
         self.factor = (slow or {}).get(comm.rank, 1.0)
         self.lost, self.damaged = _number(lose, comm), _number(damage, comm)
-        self.clock, self.sleep, self.sent = clock, sleep, 0
+        self.smallest, self.patience, self.sent, self.gone = smallest, patience, 0, ""
+        self.clock, self.sleep, self.owed = clock, sleep or self._doze, 0.0
         self.link_free = self.left = clock()
+        self.faults = (*getattr(comm, "faults", ()), *in_words(**settings))
 
     def __getattr__(self, name):
         return getattr(self.comm, name)  # rank, size, bytes, fail, and what only this kind of communicator has
 
+    def stretch(self):
+        """A slow rank's computing since its last call takes longer: it sleeps.
+
+        Every call begins with it; a training also calls it after each of its phases, so that each is stretched by itself.
+        """
+        now = self.clock()
+        self.owed += (self.factor - 1) * (now - self.left)
+        if self.owed > 0:
+            self.sleep(self.owed)
+            self.owed -= self.clock() - now  # who slept too long sleeps less the next time
+        getattr(self.comm, "stretch", _nothing)()
+        self.left = self.clock()
+
+    def rest(self):
+        """What this rank did since its last call was no work."""
+        getattr(self.comm, "rest", _nothing)()
+        self.left = self.clock()
+
     def Send(self, array, dest, tag=0):
-        self._enter()
-        self._travel(array.nbytes)
-        self._deliver(array, lambda message: self.comm.Send(message, dest, tag))
-        self._leave()
+        with self._call(self._travel(array.nbytes)):
+            self._deliver(array, f"Send to rank {dest}", lambda message: self.comm.Send(message, dest, tag))
 
     def Recv(self, array, source, tag=0):
-        self._around(self.comm.Recv, array, source, tag)
+        with self._call():
+            self.comm.Recv(array, source, tag)
 
     def Sendrecv(self, sent, dest, received, source, tag=0):
-        self._enter()
-        self._travel(max(sent.nbytes, received.nbytes))
-        arrived = self._deliver(sent, lambda message: self.comm.Sendrecv(message, dest, received, source, tag))
-        if not arrived:
-            self.comm.Recv(received, source, tag)
-        self._leave()
+        with self._call(self._travel(max(sent.nbytes, received.nbytes))):
+            exchange = lambda message: self.comm.Sendrecv(message, dest, received, source, tag)  # noqa: E731
+            if not self._deliver(sent, f"Sendrecv to rank {dest}", exchange):
+                self.comm.Recv(received, source, tag)
 
     def Bcast(self, array, root=0):
-        return self._around(self.comm.Bcast, array, root, seconds=self._tree(array.nbytes) / 2)
+        return self._together(self.comm.Bcast, array, root, seconds=self._tree(array.nbytes) / 2)
 
     def Allreduce(self, array, op="sum"):
-        return self._around(self.comm.Allreduce, array, op, seconds=self._reduction(np.asarray(array).nbytes))
+        return self._together(self.comm.Allreduce, array, op, seconds=self._reduction(np.asarray(array).nbytes))
 
     def Iallreduce(self, array, op="sum"):
-        self._enter()
-        request = self.comm.Iallreduce(array, op)
+        fate = self._fate(array)
+        with self._call():
+            request = None if fate == LOST else self.comm.Iallreduce(array, op)
         self.link_free = max(self.link_free, self.clock()) + self._reduction(array.nbytes)
-        self._leave()
-        return EmulatedRequest(self, request, self.link_free)
+        return EmulatedRequest(self, request, array, fate, self.link_free)
 
     def Gather(self, array, root=0):
         seconds = self._tree(0) / 2 + (self.size - 1) * array.nbytes * self.beta
-        return self._around(self.comm.Gather, array, root, seconds=seconds)
+        return self._together(self.comm.Gather, array, root, seconds=seconds)
 
     def Barrier(self):
-        self._around(self.comm.Barrier, seconds=self._tree(0) / 2)
+        with self._call(after=self._tree(0) / 2):
+            self.comm.Barrier()
 
-    def _around(self, call, *args, seconds=0.0):
-        self._enter()
-        result = call(*args)
-        self._sleep(seconds)
-        self._leave()
-        return result
+    def Split(self, color, key=0):
+        """The part has the same network, and its ranks compute as slowly; messages are neither lost nor damaged there."""
+        with self._call():
+            part = self.comm.Split(color, key)
+        if part is None:
+            return None
+        same = {name: self.settings[name] for name in ("patience", "clock", "sleep")}
+        slow = {part.rank: self.factor}
+        return Emulated(part, self.latency, 1.0 / self.beta if self.beta else None, slow, **same)
 
-    def _enter(self):
-        """A slow rank comes later: what it has done since it left took longer."""
-        self._sleep((self.factor - 1) * (self.clock() - self.left))
+    @contextlib.contextmanager
+    def _call(self, before=0.0, after=0.0):
+        """A call that takes some seconds longer, made by a rank that comes later if it is slow."""
+        self.stretch()
+        try:
+            self._sleep(before)
+            yield
+            self._sleep(after)
+        except KeyboardInterrupt:
+            if self.gone:
+                raise MessageLost(self.gone) from None
+            raise
+        finally:
+            self.left = self.clock()
 
-    def _leave(self):
-        self.left = self.clock()
+    def _together(self, call, array, *args, seconds=0.0):
+        fate = self._fate(array)
+        with self._call(after=seconds):
+            if fate == LOST:
+                self.wait_in_vain(array, call.__name__)
+            result = call(array, *args)
+            if fate == DAMAGED:
+                damage_one_bit(array)
+            return result
 
-    def _travel(self, size):
-        self._sleep(self.latency + size * self.beta)
-
-    def _deliver(self, array, send):
-        """Hand over a message, unless it is the one to be lost; whether it was."""
+    def _fate(self, array):
+        """What becomes of the next message: `LOST`, `DAMAGED`, or "" for nothing special."""
+        if not isinstance(array, np.ndarray) or array.nbytes < self.smallest:
+            return ""
         number, self.sent = self.sent, self.sent + 1
-        if number == self.lost:
-            return False
-        send(_with_a_wrong_bit(array) if number == self.damaged else array)
-        return True
+        return LOST if number == self.lost else DAMAGED if number == self.damaged else ""
+
+    def _deliver(self, array, what, send):
+        """Hand over a message, unless it is the one to be lost; whether it was."""
+        fate = self._fate(array)
+        if fate == LOST:
+            self._give_up_later(array, what)
+        else:
+            send(with_a_wrong_bit(array) if fate == DAMAGED else array)
+        return fate != LOST
+
+    def _give_up_later(self, array, what):
+        """The sender knows nothing of a loss; where nobody sees that all ranks wait, its own wait ends after a while."""
+        if isinstance(_innermost(self), Threads):
+            return  # where a deadlock is noticed at once
+
+        def give_up():
+            self.gone = self._loss(array, what)
+            self.comm.interrupt()
+
+        timer = threading.Timer(self.patience, give_up)
+        timer.daemon = True
+        timer.start()
+
+    def wait_in_vain(self, array, what):
+        """The wait of a rank whose part in a collective was lost."""
+        self.sleep(self.patience)
+        raise MessageLost(self._loss(array, what))
+
+    def _loss(self, array, what):
+        return (
+            f"message {self.lost} of rank {self.rank} ({what}, {described(array)}) was lost, as it was to be; "
+            f"for {self.patience:g} s nobody could go on"
+        )
 
     def _sleep(self, seconds):
         if seconds > 0:
             self.sleep(seconds)
+
+    def _doze(self, seconds):
+        """Sleep, but look round meanwhile, so that an interrupt or another rank's failure ends it."""
+        until, look = time.perf_counter() + seconds, getattr(self.comm, "look", _nothing)
+        while (left := until - time.perf_counter()) > 0:
+            if left > NAP:
+                look()
+            time.sleep(min(left, NAP))
+
+    def _travel(self, size):
+        return self.latency + size * self.beta
 
     def _reduction(self, size):
         return cost.rabenseifner(self.size, size).seconds(self.latency, self.beta)
@@ -155,36 +252,41 @@ class Emulated:
 class EmulatedRequest:
     """A request that has not ended before a moment, however fast the real one was; the link carries one at a time."""
 
-    def __init__(self, link, request, moment):
-        self.link, self.request, self.moment = link, request, moment
+    def __init__(self, link, request, array, fate, moment):
+        self.link, self.request, self.array, self.fate, self.moment = link, request, array, fate, moment
 
     def Test(self):
-        return self.request.Test() and self.link.clock() >= self.moment
+        if self.fate == LOST:
+            return False
+        ended = self.request.Test() and self.link.clock() >= self.moment
+        if ended:
+            self._end()
+        return ended
 
     def Wait(self):
-        self.request.Wait()
-        self.link._sleep(self.moment - self.link.clock())
-        self.link._leave()
+        with self.link._call():
+            if self.fate == LOST:
+                self.link.wait_in_vain(self.array, "Iallreduce")
+            self.request.Wait()
+            self.link._sleep(self.moment - self.link.clock())
+        self._end()
+
+    def _end(self):
+        if self.fate == DAMAGED:
+            damage_one_bit(self.array)
+        self.fate = ""
 
 
 def _number(message, comm):
     """Which of this rank's messages is meant, or None."""
-    if message is None:
-        return None
-    rank, number = message
-    return number if known_rank(rank, comm.size, "rank") == comm.rank else None
+    return message[1] if message and message[0] == comm.rank else None
 
 
-def _with_a_wrong_bit(array):
-    """A copy whose middle byte has its highest bit the other way: in a float a large error or a small one, as it happens."""
-    wrong = flat(array).copy()
-    letters = wrong.view(np.uint8)
-    if letters.size:
-        letters[letters.size // 2] ^= 128
-    return wrong.reshape(array.shape)
+def _innermost(comm):
+    while hasattr(comm, "comm"):
+        comm = comm.comm
+    return comm
 
 
-def _positive(bandwidth):
-    if bandwidth <= 0:
-        raise ValueError(f"Emulated(bandwidth={bandwidth}): bytes a second must be above 0; leave it out for no limit")
-    return bandwidth
+def _nothing():
+    pass

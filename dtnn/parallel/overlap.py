@@ -35,7 +35,7 @@ class Overlap:
     def __init__(self, comm, parameters, buckets):
         self.comm, self.buckets = comm, buckets
         self.needed = list(needed(parameters, buckets))
-        self.stirring = Stirring(comm)
+        self.stirring, self.stretch = Stirring(comm), getattr(comm, "stretch", None)
         self.reset()
 
     def reset(self):
@@ -58,6 +58,8 @@ class Overlap:
             self.done.add(key)
             self.waiting.discard(key)
         if self.requests or not self.waiting:
+            if self.stretch is not None:
+                self.stretch()  # of a rank that is to be slow: backward's time, not communication's
             now = time.perf_counter()
             self._look(now)
             self._begin_complete()

@@ -20,10 +20,12 @@ class Stopwatch:
         The rank whose time it is.
     every : float
         Seconds between two records.
+    stretch : callable, optional
+        Called at the end of each phase, before the clock is read: a rank that is to be slow sleeps (`Emulated.stretch`).
     """
 
-    def __init__(self, rank, every=0.25):
-        self.rank, self.every = rank, every
+    def __init__(self, rank, every=0.25, stretch=None):
+        self.rank, self.every, self.stretch = rank, every, stretch
         self.begin()
 
     def begin(self):
@@ -35,6 +37,8 @@ class Stopwatch:
 
     def lap(self, phase):
         """What passed since the last lap was spent in `phase`; returns the time now."""
+        if self.stretch is not None:
+            self.stretch()
         now = time.perf_counter()
         self.seconds[phase] += now - self.mark
         self.mark = now

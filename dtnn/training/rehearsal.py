@@ -39,6 +39,7 @@ def rehearse(replica, validation):
         What the notes were answered.
     """
     parameters, comm, asked = replica.parameters, replica.comm, None
+    stretch, replica.watch.stretch = replica.watch.stretch, None
     kept = {name: buffer.copy() for name, buffer in parameters.buffers.items()}
     replica.begin_epoch()
     parts = [(f"a step of {count} samples", partial(_step, replica, count)) for count in _counts(replica)]
@@ -51,6 +52,9 @@ def rehearse(replica, validation):
         for told in preparing(partial(_leaving_no_traces, part, parameters, kept), replica.model.rehearsal):
             asked = stop((yield Note(comm.rank, time.time(), f"preparing {name}: {told}"))) or asked
     asked = stop((yield Note(comm.rank, time.time(), "waiting for all ranks to be prepared"))) or asked
+    if stretch is not None:  # of a rank that is to compute slower (`Emulated`); compiling does not count
+        replica.watch.stretch = stretch
+        comm.rest()
     comm.Barrier()
     return asked
 

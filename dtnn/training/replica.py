@@ -35,7 +35,8 @@ class Replica:
         self.exchange = strategy.begin(comm, self.parameters, optimizer)
         self.tail = self.parameters.tail(ARRIVALS + (comm.size if comm.size <= MOST_ARRIVALS else 0))
         self.arrivals = Arrivals(comm, self.tail[ARRIVALS:])
-        self.scratch, self.inputs, self.watch = Pass(seed), {}, Stopwatch(comm.rank)
+        self.watch = Stopwatch(comm.rank, stretch=getattr(comm, "stretch", None))
+        self.scratch, self.inputs = Pass(seed), {}
         self.step, self.past = 0, []
         self.steps_per_epoch = math.ceil(len(data) / batch_size)
         # normalisation over all ranks reduces inside a step, so a rank without samples must go along

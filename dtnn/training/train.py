@@ -10,7 +10,7 @@ from ..nn.losses import cross_entropy
 from ..nn.metrics import accuracy
 from ..optim import SGD
 from ..parallel import AllReduce, broadcast
-from ..records import Finish, Place, Start
+from ..records import Finish, Note, Place, Start
 from .rehearsal import rehearse
 from .replica import Replica, stop
 
@@ -94,7 +94,10 @@ def train(
     """
     batch_size = global_batch(len(data), comm.size, batch_size)
     asked = stop((yield Place(comm.rank, describe())))
-    asked = stop((yield Start(time.time(), comm.size, dict(settings or {})))) or asked
+    faults = {"injected": list(comm.faults)} if getattr(comm, "faults", ()) else {}
+    asked = stop((yield Start(time.time(), comm.size, {**(settings or {}), **faults}))) or asked
+    for text in faults.get("injected", ()):
+        asked = stop((yield Note(0, time.time(), f"injected: {text}"))) or asked
     seed = int(comm.Bcast(np.array([seed], np.int64))[0])
     broadcast(comm, model.parameters)
     replica = Replica(comm, model, data, loss, metrics, optimizer, batch_size, strategy, seed)

@@ -1,0 +1,215 @@
+"""Faults on purpose: each shows where it should, on every launcher, and travels with the job; nothing is left behind."""
+
+import re
+import time
+
+import numpy as np
+import pytest
+
+import dtnn
+from dtnn import Cluster, Model, inject
+from dtnn.comm import Deadlock, RankFailed
+from dtnn.comm.faults import MessageLost
+from dtnn.nn import Flatten, Layer, Linear
+from dtnn.parallel import AllReduce, OutOfSync
+from dtnn.records import Ledger, Note, Start
+from tests.comm.mpi_job import why_no_mpi
+
+
+@pytest.fixture(scope="module")
+def engines():
+    if why_no_mpi():
+        pytest.skip(why_no_mpi())
+    with Cluster(2, on_wait=False) as cluster:
+        yield cluster
+
+
+@pytest.fixture(params=["threads", "mpi"])
+def cluster(request):
+    if request.param == "mpi":
+        yield request.getfixturevalue("engines")
+    else:
+        with Cluster(2, launcher="threads", on_wait=False) as started:
+            yield started
+
+
+class Working(Layer):
+    """A layer that takes 10 ms to go forward and 10 back."""
+
+    def forward(self, x, step=None):
+        time.sleep(0.01)
+        return x, self.backward
+
+    def backward(self, dy):
+        time.sleep(0.01)
+        return dy
+
+
+def network(*extra):
+    return Model(Flatten(), *extra, Linear(16), Linear(10), input_shape=(28, 28, 1))
+
+
+def few(count=100):
+    digits = dtnn.data.mnist5k()
+    return digits.x_train[::40][:count], digits.y_train[::40][:count]
+
+
+def fitted(cluster, model=None, **settings):
+    return (model or network(Working())).fit(*few(), cluster=cluster, batch_size=10, show=False, **settings)
+
+
+def spent(history, rank, *phases):
+    """Seconds of some phases on a rank."""
+    return sum(getattr(told, phase) for told in history.records.of(Ledger) if told.rank == rank for phase in phases)
+
+
+@pytest.mark.parametrize("overlap", [False, True])
+def test_a_slow_ranks_computing_becomes_the_others_wait(cluster, overlap):
+    strategy = AllReduce(overlap=overlap)
+    plain = fitted(cluster, strategy=strategy)
+    with inject.straggler(rank=1, factor=3):
+        slow = fitted(cluster, strategy=strategy)
+    least = 10 * 0.02  # seconds of work that each rank does in 10 steps
+    assert spent(slow, 1, "forward", "backward") > 2.7 * least
+    assert spent(slow, 0, "forward", "backward") < 0.6 * spent(slow, 1, "forward", "backward")
+    idle = ("wait", "transfer")
+    assert spent(slow, 0, *idle) - spent(plain, 0, *idle) > 1.6 * least, "rank 0 waits as long as rank 1 is behind"
+    if not overlap:
+        assert spent(slow, 0, "wait") - spent(plain, 0, "wait") > 1.6 * least
+    assert spent(slow, 1, *idle) < 0.8 * least
+    np.testing.assert_array_equal(slow.history["loss"], plain.history["loss"])
+
+
+def test_what_is_injected_is_recorded_and_told(cluster):
+    with inject.straggler(1, 1.5), inject.link(latency=1e-4):
+        told = fitted(cluster, network()).records
+    words = ["rank 1 computes 1.5 times as long", "each message takes 0.0001 s longer"]
+    assert told.last(Start).settings["injected"] == words
+    assert [note.text for note in told.of(Note) if "injected" in note.text] == [f"injected: {text}" for text in words]
+    told = fitted(cluster, network()).records
+    assert "injected" not in told.last(Start).settings
+    assert not [note for note in told.of(Note) if "injected" in note.text]
+
+
+def test_it_travels_with_the_job_and_ends_with_the_with(cluster):
+    with inject.straggler(0, 3.0):
+        with inject.link(bandwidth=1e9):
+            inner = cluster.run(lambda comm: comm.faults)
+        outer = cluster.run(lambda comm: comm.faults)
+    after = cluster.run(lambda comm: getattr(comm, "faults", None))
+    assert outer.result() == ("rank 0 computes 3 times as long",)
+    assert inner.result() == ("rank 0 computes 3 times as long", "links carry 1e+09 bytes/s")
+    assert after.result() is None
+    assert inner.results[1] == inner.results[0]
+
+
+def test_it_ends_when_the_with_is_left_by_an_error():
+    with pytest.raises(ZeroDivisionError), inject.link(latency=1.0):
+        1 / 0  # noqa: B018
+    assert inject.affected(len, 1) is len
+
+
+def test_start_and_training_without_a_cluster_are_affected():
+    with inject.straggler(rank=0, factor=2):
+        here = fitted(None)
+        run = network(Working()).start(*few(), batch_size=10)
+    run.result(30)
+    for history in (here, run.history):
+        assert history.records.last(Start).settings["injected"] == ["rank 0 computes 2 times as long"]
+        assert 0.36 < spent(history, 0, "forward", "backward") < 2.0
+
+
+def test_a_slow_link_takes_its_time(cluster):
+    def seconds(comm, rank=None):
+        begin = time.perf_counter()
+        comm.Sendrecv(np.zeros(1000), 1 - comm.rank, np.zeros(1000), 1 - comm.rank)
+        return time.perf_counter() - begin
+
+    with inject.link(latency=0.05, bandwidth=80_000):
+        run = cluster.run(seconds)
+    run.result()
+    assert all(0.15 <= found < 1 for found in run.results)
+    with inject.link(latency=0.2, rank=1):
+        run = cluster.run(lambda comm: comm.latency)
+    run.result()
+    assert run.results == [0.0, 0.2]
+
+
+def test_a_part_of_the_ranks_has_the_same_network():
+    def job(comm):
+        part = comm.Split(0 if comm.rank else None)
+        return None if part is None else (part.latency, part.factor, part.rank)
+
+    with Cluster(3, launcher="threads") as cluster, inject.straggler(2, 2.0), inject.link(latency=1e-3):
+        run = cluster.run(job)
+        run.result()
+    assert run.results == [None, (1e-3, 1.0, 0), (1e-3, 1.0, 1)]
+
+
+def test_a_damaged_message_is_noticed_and_told(cluster):
+    with inject.damaged(rank=1, number=5), pytest.raises(OutOfSync) as caught:
+        fitted(cluster, network())
+    assert "rank 1: " in str(caught.value)
+    assert "linear_1.weight" in str(caught.value)
+    assert fitted(cluster, network()).reason == "done"
+
+
+def test_a_lost_message_is_told_and_the_next_run_is_right(cluster):
+    began = time.perf_counter()
+    with (
+        inject.lost(rank=1, number=5, patience=0.5),
+        pytest.raises(MessageLost, match=r"message 5 of rank 1 \(Allreduce, float32"),
+    ):
+        fitted(cluster, network())
+    assert time.perf_counter() - began < 10
+    assert fitted(cluster, network()).reason == "done"
+
+
+def test_a_lost_message_of_an_algorithm_is_a_deadlock(cluster):
+    with inject.lost(rank=1, number=5, patience=0.5), pytest.raises((Deadlock, MessageLost, RankFailed)) as caught:
+        fitted(cluster, network(), strategy=AllReduce("ring"))
+    if cluster.launcher == "threads":
+        assert "none of them can go on" in str(caught.value)
+    else:
+        assert "message 5 of rank 1 (Sendrecv to rank 0, float32" in str(caught.value)
+    assert fitted(cluster, network()).reason == "done"
+
+
+def test_a_slow_message_can_be_interrupted(cluster):
+    with inject.link(latency=60.0):
+        run = cluster.run(lambda comm: comm.Barrier())
+    time.sleep(0.3)
+    began = time.perf_counter()
+    run.interrupt()
+    run.wait(10)
+    assert run.state == "interrupted"
+    assert time.perf_counter() - began < 3
+    assert cluster.run(lambda comm: comm.Allreduce(1)).result() == 2
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "words"),
+    [
+        (lambda: inject.straggler(factor=0.5), ValueError, ["factor=0.5", "1 or more"]),
+        (lambda: inject.straggler(factor="2"), TypeError, ["factor='2'", "number"]),
+        (lambda: inject.straggler(rank=-1), ValueError, ["rank=-1", "0 or more"]),
+        (lambda: inject.straggler(rank=1.5), TypeError, ["rank=1.5", "whole number"]),
+        (lambda: inject.link(latency=-1), ValueError, ["latency=-1", "0 or more"]),
+        (lambda: inject.link(latency=float("nan")), ValueError, ["latency=nan", "0 or more"]),
+        (lambda: inject.link(bandwidth=0), ValueError, ["bandwidth=0", "leave it out"]),
+        (lambda: inject.lost(number=-3), ValueError, ["number=-3", "0 or more"]),
+        (lambda: inject.damaged(number="x"), TypeError, ["number='x'", "whole number"]),
+    ],
+)
+def test_mistakes_are_told_at_once(make, error, words):
+    with pytest.raises(error, match=re.escape(words[0])) as caught:
+        make()
+    assert words[1] in str(caught.value)
+
+
+def test_a_rank_that_there_isnt_is_told_where_the_job_begins():
+    with Cluster(2, launcher="threads") as cluster, inject.straggler(rank=5):
+        with pytest.raises(ValueError, match=r"slow rank=5: there are 2 ranks, numbered 0 to 1"):
+            cluster.run(lambda comm: None)
+        with pytest.raises(ValueError, match=r"slow rank=5: there are 1 ranks"):
+            fitted(None, network())
