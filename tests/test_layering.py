@@ -44,7 +44,8 @@ MAY_IMPORT = {
     "scaling": GROUND | FIRST | SECOND | THIRD | {"model", "fitting"},
     "zoo": {"nn", "model"},
     "warmup": GROUND | FIRST | SECOND | THIRD | {"model", "zoo"},
-    "cli": None,  # anything
+    "lab": None,  # anything
+    "cli": None,
     "demo": None,
     "__main__": None,
 }

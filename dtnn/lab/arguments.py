@@ -1,0 +1,51 @@
+"""The arguments of a layer's call, as Python: to begin with, given, changed."""
+
+import ast
+import inspect
+
+from .calls import called
+from .fields import example, fields
+
+
+def start(cls):
+    """The call that adds a layer of a class with values to begin with: those of its docstring's example.
+
+    >>> from dtnn import nn
+    >>> start(nn.Linear), start(nn.ReLU)
+    ('Linear(10)', 'ReLU()')
+    """
+    guesses = {"whole": "16", "number": "0.5", "flag": "False"}
+    found = fields(cls)
+    needed = [field for field in found if field.needed]
+    if not needed and not any(field.starred for field in found):
+        return f"{cls.__name__}()"
+    return example(cls) or f"{cls.__name__}({', '.join(guesses.get(field.kind, '1') for field in needed)})"
+
+
+def given(call, cls):
+    """The arguments of a call, as Python, by the parameter's name; those of ``*layers`` joined by commas."""
+    found, parameters = {}, iter(inspect.signature(cls).parameters.values())
+    rest = list(call.args)
+    while rest:
+        parameter = next(parameters)
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            found[parameter.name], rest = ", ".join(map(ast.unparse, rest)), []
+        else:
+            found[parameter.name] = ast.unparse(rest.pop(0))
+    return found | {keyword.arg: ast.unparse(keyword.value) for keyword in call.keywords}
+
+
+def with_argument(text, known, name, source):
+    """A call with one argument set anew, all by keyword but the starred ones.
+
+    >>> from dtnn import nn
+    >>> with_argument("Conv2d(6, 5)", {"Conv2d": nn.Conv2d}, "stride", "2")
+    'Conv2d(channels=6, kernel_size=5, stride=2)'
+    """
+    call = ast.parse(text, mode="eval").body
+    cls = known[called(call)]
+    arguments = given(call, cls) | {name: source}
+    starred = [p.name for p in inspect.signature(cls).parameters.values() if p.kind is p.VAR_POSITIONAL]
+    first = [arguments.pop(place) for place in starred if arguments.get(place)]
+    keywords = [f"{key}={value}" for key, value in arguments.items() if key not in starred]
+    return f"{cls.__name__}({', '.join(first + keywords)})"

@@ -1,0 +1,253 @@
+"""A network as a list of layers that is edited step by step: what the studio's left side does, without its widgets."""
+
+import ast
+import functools
+import inspect
+from dataclasses import replace
+
+from .. import nn, zoo
+from ..description import code
+from ..model import Model
+from ..nn.parameters import named_layers
+from . import calls
+from .arguments import given, start, with_argument
+from .fields import INITIALISERS
+from .row import Row, look
+from .state import State, pasted, state_of
+
+KEPT = 500  # looks at layers, and steps back, that are remembered
+
+
+def _is_layer(thing):
+    return inspect.isclass(thing) and issubclass(thing, nn.Layer) and thing is not nn.Layer
+
+
+LAYERS = {name: getattr(nn, name) for name in nn.__all__ if _is_layer(getattr(nn, name))}
+FUNCTIONS = {name: getattr(nn.init, name) for name in INITIALISERS}
+
+
+class Builder:
+    """A list of layers to which one adds, from which one takes away, and which says at once what fits.
+
+    Parameters
+    ----------
+    model : Model, optional
+        To begin with.
+    namespace : dict, optional
+        Where layers of the user's own are found by name, such as ``globals()``; looked at anew each time.
+
+    Examples
+    --------
+    >>> builder = Builder()
+    >>> builder.add("Flatten()")
+    >>> builder.add("Linear(10)")
+    >>> builder.change(1, "features", "12")
+    >>> [(row.call, row.shape, row.parameters) for row in builder.check()]
+    [('Flatten()', (784,), 0), ('Linear(12)', (12,), 9420)]
+    >>> builder.undo()
+    >>> builder.calls
+    ('Flatten()', 'Linear(10)')
+    """
+
+    def __init__(self, model=None, namespace=None):
+        self.namespace = {} if namespace is None else namespace
+        self.state, self._past, self._future = State(), [], []
+        self._looks = functools.lru_cache(KEPT)(look)
+        if model is not None:
+            self.state = state_of(model)
+
+    calls = property(lambda self: self.state.calls, doc="The Python of each layer.")
+    input_shape = property(lambda self: self.state.input_shape, doc="Shape of one sample as the user writes it.")
+
+    # ---- what there is
+
+    def known(self):
+        """The layers that may be used, by name: those of dtnn and the user's own."""
+        own = {
+            n: t for n, t in list(self.namespace.items()) if inspect.isclass(t) and issubclass(t, nn.Layer) and t is not nn.Layer
+        }
+        return LAYERS | {name: cls for name, cls in own.items() if not name.startswith("_")}
+
+    def read(self, text):
+        """The layer that a text stands for, not built; raises what its constructor raises."""
+        functions = {n: t for n, t in list(self.namespace.items()) if inspect.isfunction(t)}
+        layer = calls.read(text, self.known(), functions | FUNCTIONS)
+        if not isinstance(layer, nn.Layer):
+            raise ValueError(f"{text.strip()[:60]} is no layer; write a call, such as Linear(10)")
+        return layer
+
+    def written(self, text):
+        """The shortest text for the same layer; the text itself where the layer can't say."""
+        layer = self.read(text)
+        own = repr(layer)
+        try:
+            return own if repr(self.read(own)) == own else _on_one_line(text)
+        except Exception:  # a repr that is no call, or not the one that makes the layer
+            return _on_one_line(text)
+
+    # ---- edits, each of which can be undone
+
+    def add(self, text, at=None):
+        """Add a layer, ``"Linear(10)"`` or the name alone, before place `at` or at the end."""
+        text = start(self.known()[text.strip()]) if text.strip() in self.known() else text
+        at = len(self.calls) if at is None else at
+        self._set([*self.calls[:at], self.written(text), *self.calls[at:]])
+
+    def remove(self, index):
+        """Take a layer out."""
+        index = self._place(index)
+        self._set([*self.calls[:index], *self.calls[index + 1 :]])
+
+    def move(self, index, to):
+        """Take a layer out and put it back so that it stands at place `to`."""
+        rest = list(self.calls)
+        call = rest.pop(self._place(index))
+        rest.insert(self._place(to), call)
+        self._set(rest)
+
+    def duplicate(self, index):
+        """The same layer once more, behind itself."""
+        call = self.calls[self._place(index)]
+        self._set([*self.calls[: index + 1], call, *self.calls[index + 1 :]])
+
+    def replace(self, index, text):
+        """Another layer in its place."""
+        text, index = self.written(text), self._place(index)
+        self._set([text if place == index else call for place, call in enumerate(self.calls)])
+
+    def change(self, index, name, source):
+        """Set one argument of a layer, written as Python."""
+        self.replace(index, with_argument(self.calls[self._place(index)], self.known(), name, source))
+
+    def arguments(self, index):
+        """The arguments of a layer that are given, as Python, by name."""
+        call = ast.parse(self.calls[self._place(index)], mode="eval").body
+        return given(call, self.known()[calls.called(call)])
+
+    def clear(self):
+        """No layers."""
+        self._set([])
+
+    def reshape(self, input_shape):
+        """Another shape of input, (H, W, C) or (D,)."""
+        self._to(replace(self.state, input_shape=tuple(input_shape)))
+
+    def preset(self, name, classes=10):
+        """The layers of a network of `dtnn.zoo`, for the present shape of input."""
+        make = getattr(zoo, name)
+        try:
+            model = make(input_shape=self.input_shape, classes=classes)
+        except ValueError:  # it doesn't fit; the check says where
+            model = make(classes=classes)
+        self._to(replace(state_of(model), input_shape=self.input_shape))
+
+    def take(self, model):
+        """The layers of a `Model`."""
+        self._to(state_of(model))
+
+    def paste(self, text):
+        """The layers that pasted Python describes: ``Model(...)``, ``Sequential(...)``, a list of layers, or ``zoo.lenet5()``.
+
+        Nothing in it is executed: it is read as text, and only calls of known layers with plain values count.
+
+        Raises
+        ------
+        ValueError
+            There is none, or it can't be read; says which line.
+        """
+        self._to(pasted(self, text))
+
+    def undo(self):
+        """Back before the last edit."""
+        if self._past:
+            self._future.append(self.state)
+            self.state = self._past.pop()
+
+    def redo(self):
+        """Undo the undo."""
+        if self._future:
+            self._past.append(self.state)
+            self.state = self._future.pop()
+
+    can_undo = property(lambda self: bool(self._past))
+    can_redo = property(lambda self: bool(self._future))
+
+    # ---- what comes of it
+
+    def check(self):
+        """A `Row` for each layer; the first that doesn't fit has the error, and those behind it no shape.
+
+        Cheap: layers whose input has not changed are not looked at again.
+        """
+        own = frozenset(self.known().values()) - frozenset(LAYERS.values())
+        shape, rows = (*self.input_shape[-1:], *self.input_shape[:-1]), []
+        for number, (call, name) in enumerate(zip(self.calls, self._names()), 1):
+            if shape is None:
+                rows.append(Row(name, call))
+                continue
+            row = self._looks(self.read, call, shape, own)
+            error = row.error and f"layer {number} ({name}, {call}): {row.error}"
+            rows.append(replace(row, name=name, error=error))
+            shape = row.shape
+        return rows
+
+    @property
+    def error(self):
+        """What keeps this from being a model, in words; "" if nothing does."""
+        if not self.calls:
+            return "a model needs a layer: add one, or choose a preset"
+        return next((row.error for row in self.check() if row.error), "")
+
+    def model(self):
+        """A new `Model` of these layers.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As `Model`; the text is that of `error`.
+        """
+        if self.error:
+            raise ValueError(self.error)
+        state = self.state
+        return Model(*map(self.read, state.calls), input_shape=state.input_shape, seed=state.seed, dtype=state.dtype)
+
+    def code(self):
+        """The Python that makes the same model."""
+        state = self.state
+        more = {"seed": state.seed} if state.seed else {}
+        more |= {"dtype": state.dtype} if state.dtype != "float32" else {}
+        return code(map(_Written, state.calls), input_shape=state.input_shape, **more)
+
+    # ---- inner
+
+    def _set(self, listed):
+        self._to(replace(self.state, calls=tuple(listed)))
+
+    def _to(self, state):
+        if state != self.state:
+            self._past, self._future = [*self._past[-KEPT:], self.state], []
+            self.state = state
+
+    def _place(self, index):
+        if not 0 <= index < len(self.calls):
+            raise IndexError(f"there is no layer at place {index}; there are {len(self.calls)}")
+        return index
+
+    def _names(self):
+        """Each layer's name in the network; its number where one of them can't be made."""
+        try:
+            net = nn.Sequential(*map(self.read, self.calls))
+        except Exception:
+            return [f"layer_{number}" for number in range(1, len(self.calls) + 1)]
+        names = {id(layer): name for name, layer, _ in named_layers(net)}
+        return [names[id(layer)] for layer in net.layers]
+
+
+class _Written(str):
+    """A call whose repr is itself, for `description.code`."""
+
+    __repr__ = str.__str__
+
+
+def _on_one_line(text):
+    return ast.unparse(ast.parse(text.strip(), mode="eval"))

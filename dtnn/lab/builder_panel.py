@@ -1,0 +1,174 @@
+"""`BuilderPanel`: the builder with buttons."""
+
+import ipywidgets as widgets
+
+from .. import zoo
+from ..plots.screens import after_each_cell
+from .builder import Builder
+from .calls import called, parsed
+from .form import Form
+from .layer_row import LayerRow, amount
+from .looks import Message, button, faint, style, title
+from .panel import Panel, namespace
+
+FIRST = ("Conv2d", "Linear", "ReLU", "MaxPool2d", "Flatten", "BatchNorm2d", "Dropout")  # what is wanted most
+
+
+class BuilderPanel(Panel):
+    """A list of layers that is edited by clicks, its drawing, and the Python that it stands for.
+
+    Parameters
+    ----------
+    model : Model, optional
+        To begin with.
+    changed : callable, optional
+        Called without arguments after each edit.
+
+    Attributes
+    ----------
+    builder : Builder
+    """
+
+    def __init__(self, model=None, changed=None, names=None):
+        self.builder = Builder(model, namespace() if names is None else names)
+        self.changed, self.classes = changed, 10
+        self._rows, self._open, self._form, self._form_key = [], None, None, None
+        self._make()
+        self._leave = after_each_cell(self._after_cell)
+        self.show()
+
+    def _make(self):
+        self.presets = widgets.Dropdown(options=[("preset …", "")] + [(n, n) for n in zoo.__all__], layout={"width": "110px"})
+        self.presets.add_class("dtnn-preset").observe(self._preset, "value")
+        self.kinds = widgets.Dropdown(options=self._kinds(), layout={"width": "150px"}).add_class("dtnn-kind")
+        add = button("add", self._add, "add this layer behind the opened one, or at the end", "primary").add_class("dtnn-add")
+        self.undo = button("↶", lambda: self._do(self.builder.undo), "undo", width="30px").add_class("dtnn-undo")
+        self.redo = button("↷", lambda: self._do(self.builder.redo), "redo", width="30px").add_class("dtnn-redo")
+        clear = button("clear", lambda: self._do(self.builder.clear), "take all layers out").add_class("dtnn-clear")
+        tools = widgets.HBox([self.kinds, add, self.undo, self.redo, clear, self.presets], layout={"flex_flow": "row wrap"})
+        self.message, self.total = Message(), widgets.HTML().add_class("dtnn-total")
+        self.list = widgets.VBox([], layout={"max_height": "460px", "overflow": "hidden auto", "margin": "4px 0"})
+        self.list.add_class("dtnn-layers")
+        self.text = widgets.Textarea(layout={"width": "99%", "height": "260px"}, continuous_update=True).add_class("dtnn-code")
+        read = button("read this code", self._paste, "take the network over from the text above").add_class("dtnn-read")
+        note = widgets.HTML(faint("Copy it out, or paste a <code>Model(...)</code> here. It is read, never executed."))
+        code = widgets.VBox([self.text, read, note])
+        self.tabs = widgets.Tab([self.list, code], titles=("layers", "Python"))
+        self.box = widgets.VBox([style(), title("Network"), tools, self.message.box, self.tabs, self.total])
+        self.box.add_class("dtnn-panel").add_class("dtnn-builder")
+
+    # ---- edits
+
+    def _do(self, edit, *arguments):
+        """One edit; what is wrong with it is said here, and nothing has changed then."""
+        try:
+            edit(*arguments)
+        except Exception as error:
+            self.message.say(error)
+            self.show(quiet=True)
+            return
+        self.message.say("")
+        self.show()
+        if self.changed:
+            self.changed()
+
+    def _add(self):
+        place = len(self.builder.calls) if self._open is None else self._open + 1
+        self._do(self.builder.add, self.kinds.value, place)
+        if self._open is not None and not self.message.text:
+            self._open = place
+            self.show(quiet=True)
+
+    def _preset(self, change):
+        if change["new"]:
+            self._open = None
+            self._do(self.builder.preset, change["new"], self.classes)
+            self.presets.value = ""
+
+    def _paste(self):
+        self._open = None
+        self._do(self.builder.paste, self.text.value)
+
+    def _act(self, name, index):
+        if index >= len(self.builder.calls):
+            return  # a second click on a row that has gone
+        if name == "open":
+            self._open = None if self._open == index else index
+            self.show(quiet=True)
+            return
+        last, opened = len(self.builder.calls) - 1, self._open
+        to = {"up": max(0, index - 1), "down": min(last, index + 1)}.get(name)
+        self._open = None if name in ("remove", "duplicate") else to if opened == index else opened
+        self._do(*(self.builder.move, index, to) if to is not None else (getattr(self.builder, name), index))
+
+    def _change(self, name, source):
+        self._do(self.builder.change, self._open, name, source)
+
+    def take(self, model):
+        """Show another model's layers."""
+        self._do(self.builder.take, model)
+
+    # ---- what is seen
+
+    def show(self, quiet=False):
+        """Bring everything up to date; the Python is left alone with `quiet`, while somebody may be typing there."""
+        rows = self.builder.check()
+        while len(self._rows) < len(rows):
+            self._rows.append(LayerRow(len(self._rows), self._act))
+        if self._open is not None and self._open >= len(rows):
+            self._open = None
+        for index, row in enumerate(rows):
+            self._rows[index].show(row, self._opened_form() if index == self._open else None)
+        boxes = tuple(row.box for row in self._rows[: len(rows)])
+        if self.list.children != boxes:
+            self.list.children = boxes
+        self.undo.disabled, self.redo.disabled = not self.builder.can_undo, not self.builder.can_redo
+        self.total.value = self._sums(rows)
+        if not quiet:
+            self.text.value = self.builder.code() if rows else ""
+
+    def _opened_form(self):
+        """The form of the opened layer: a new one only where the class or the place is another."""
+        cls = self.builder.known().get(called(parsed(self.builder.calls[self._open], "eval").body))
+        if cls is None:
+            return None
+        if self._form_key != (self._open, cls):
+            self._form, self._form_key = Form(cls, changed=self._change), (self._open, cls)
+        self._form.set(self.builder.arguments(self._open))
+        return self._form
+
+    def _sums(self, rows):
+        shape = " × ".join(map(str, self.builder.input_shape))
+        if not rows:
+            return faint(f"input {shape} · add a layer, or choose a preset")
+        parts = [f"input {shape}", f"<b>{sum(row.parameters for row in rows):,}</b> parameters"]
+        parts += [f"{amount(sum(row.bytes for row in rows))}B of gradient a step"]
+        parts += [f"{amount(sum(row.flops or 0 for row in rows))}FLOP forward an image"]
+        return faint(" · ".join(parts))
+
+    def _kinds(self):
+        known = list(self.builder.known())
+        own = [name for name in known if name not in FIRST and self.builder.known()[name].__module__ == "__main__"]
+        rest = sorted((name for name in known if name not in FIRST and name not in own), key=str.lower)
+        return [(f"{name} (yours)", name) for name in own] + [(name, name) for name in (*FIRST, *rest)]
+
+    def _after_cell(self, *_):
+        """A cell may have defined a layer, or defined one anew."""
+        options = self._kinds()
+        if list(self.kinds.options) != options:
+            chosen = self.kinds.value
+            self.kinds.options = options
+            self.kinds.value = chosen if chosen in dict(options).values() else options[0][1]
+        self.show(quiet=True)
+
+    def close(self):
+        """Take it away."""
+        self._leave()
+        super().close()
+
+    def words(self):
+        """The layers as text."""
+        rows = self.builder.check()
+        lines = [f"{row.call:40} {row.error or row.shape or ''}" for row in rows]
+        return "\n".join([f"Network, input {self.builder.input_shape}", *lines])
+

@@ -1,0 +1,72 @@
+"""How the lab's panels look, on a light and on a dark page, and how they say what went wrong."""
+
+import html
+
+import ipywidgets as widgets
+
+CSS = """<style>
+.dtnn-panel { border: 1px solid var(--jp-border-color2, #ccc); border-radius: 4px; padding: 6px 8px; overflow: hidden; }
+.dtnn-panel .jupyter-button { padding: 0 6px; }
+.dtnn-panel .widget-inline-hbox .widget-label { width: 90px; }
+.dtnn-title { font-weight: 600; font-size: 13px; color: var(--jp-ui-font-color1, #222); }
+.dtnn-faint { color: var(--jp-ui-font-color2, #555); font-size: 12px; line-height: 1.35; }
+.dtnn-label { color: var(--jp-ui-font-color1, #222); border-bottom: 1px dotted var(--jp-border-color1, #999); cursor: help; }
+.dtnn-wrong { color: var(--jp-error-color0, #B3261E); font-size: 12px; line-height: 1.35; white-space: pre-wrap;
+  border-left: 3px solid var(--jp-error-color1, #B3261E); padding-left: 6px; overflow-wrap: anywhere; }
+.dtnn-layer button { text-align: left; font-family: var(--jp-code-font-family, monospace); font-size: 12px; }
+.dtnn-big { font-size: 17px; } .dtnn-big .dtnn-faint, .dtnn-big .dtnn-wrong, .dtnn-big .dtnn-title,
+.dtnn-big .jupyter-button, .dtnn-big .dtnn-layer button, .dtnn-big input, .dtnn-big select { font-size: 17px; }
+.dtnn-code textarea { font-family: var(--jp-code-font-family, monospace); font-size: 12px; }
+.dtnn-form { padding: 2px 4px 6px 12px; } .dtnn-panel .widget-html-content { line-height: 1.4; }
+</style>"""
+WRAP = {"display": "flex", "flex_flow": "row wrap", "align_items": "flex-start", "width": "100%"}
+
+
+def style():
+    """What goes into each panel once."""
+    return widgets.HTML(CSS, layout={"display": "block", "height": "0", "margin": "0"})
+
+
+def title(text):
+    """A heading."""
+    return widgets.HTML(f'<span class="dtnn-title">{html.escape(text)}</span>', layout={"margin": "0"})
+
+
+def faint(text):
+    """Small print, as HTML."""
+    return f'<span class="dtnn-faint">{text}</span>'
+
+
+class Message:
+    """A place where a panel says what went wrong there, in words; empty, it takes no room."""
+
+    def __init__(self):
+        self.box = widgets.HTML("", layout={"margin": "0", "display": "none", "width": "auto"}).add_class("dtnn-message")
+        self.text = ""
+
+    def say(self, error):
+        """Show an error, or a text; "" takes it away."""
+        self.text = in_words(error)
+        self.box.value = f'<div class="dtnn-wrong">{html.escape(self.text)}</div>' if self.text else ""
+        self.box.layout.display = "" if self.text else "none"
+
+
+def in_words(error):
+    """An error as its sentence; one that dtnn did not write is preceded by its kind.
+
+    >>> in_words(ValueError("groups is 0; it must be at least 1")), in_words(KeyError("a"))
+    ('groups is 0; it must be at least 1', "KeyError: 'a'")
+    """
+    if not isinstance(error, BaseException):
+        return str(error)
+    rank = getattr(error, "rank", None)
+    who = "" if rank is None or f"rank {rank}" in str(error).lower() else f"rank {rank}: "
+    plain = isinstance(error, ValueError | TypeError | RuntimeError | OSError) and str(error)
+    return f"{who}{error}" if plain else f"{who}{type(error).__name__}: {error}"
+
+
+def button(text, clicked, tip="", style="", **layout):
+    """A button whose function is called with nothing."""
+    made = widgets.Button(description=text, tooltip=tip, button_style=style, layout={"width": "auto", **layout})
+    made.on_click(lambda _: clicked())
+    return made

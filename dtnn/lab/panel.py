@@ -1,0 +1,86 @@
+"""What all panels are: a box of widgets that a page without widgets shows as words and a picture."""
+
+import asyncio
+import base64
+import sys
+import weakref
+
+_former = {}  # the panel that each cell made last, so that the same cell's next one takes its place
+
+
+class Panel:
+    """Shows `box` where there are widgets; elsewhere `words()` and, if there is one, the picture `png()`.
+
+    A cell that is run again replaces the panel it made before: that one is closed, with all it had started.
+    """
+
+    box = None
+
+    def words(self):
+        """What the panel is and shows, as text."""
+        return f"{type(self).__name__}: needs a notebook with widgets"
+
+    def png(self):
+        """A picture of what it shows, or None."""
+        return None
+
+    def close(self):
+        """End what it has started, and take it away."""
+        if self.box is not None:
+            self.box.close()
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        bundle = {**(self.box._repr_mimebundle_() or {}), "text/plain": self.words()}
+        picture = self.png()
+        if picture:
+            bundle["image/png"] = base64.b64encode(picture).decode()
+        return bundle
+
+    def __repr__(self):
+        return self.words()
+
+    def take_the_cells_place(self):
+        """Close what the same cell made when it was run before."""
+        cell = this_cell()
+        former = _former.get(cell) and _former[cell]()
+        if former is not None and type(former) is type(self):
+            former.close()
+        if cell is not None:
+            _former[cell] = weakref.ref(self)
+
+
+def this_cell():
+    """What names the cell that runs now; None outside of notebooks that say so."""
+    shell = in_kernel()
+    if shell is None:
+        return None
+    header = getattr(shell, "get_parent", dict)() or {}
+    return header.get("metadata", {}).get("cellId")
+
+
+def in_kernel():
+    """The notebook's shell, or None."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    return shell if getattr(shell, "kernel", None) is not None else None
+
+
+def namespace():
+    """The notebook's variables; an empty dict elsewhere."""
+    shell = in_kernel()
+    return shell.user_ns if shell else {}
+
+
+def begin(coroutine):
+    """Let a coroutine run in the kernel's event loop, and return at once; without a loop (a script, a test) run it here."""
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(coroutine)
+    task = loop.create_task(coroutine)
+    _tasks.add(task)  # or it might be collected before it ends
+    task.add_done_callback(_tasks.discard)
+    return task
+
+
+_tasks = set()
