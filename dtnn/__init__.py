@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 ROOMS = (
     *("nn", "zoo", "data", "optim", "scaling", "plots"),
     *("training", "check", "parallel", "comm", "cluster", "inject", "kernels", "history", "machine", "model", "records"),
+    "commands",
 )
 NAMES = {
     "Model": "model",

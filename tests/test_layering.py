@@ -12,13 +12,14 @@ import dtnn
 ROOT = Path(dtnn.__file__).parent
 
 # What each room may import of dtnn, floor by floor. A name that stands for a room includes all of its files.
-GROUND = {"kernels", "records", "machine", "history", "named", "whole_file"}
-FIRST = {"nn", "comm", "data", "plots", "explain", "inject"}
+GROUND = {"kernels", "records", "commands", "machine", "history", "named", "whole_file"}
+FIRST = {"nn", "comm", "data", "plots", "gradients", "explain", "inject"}
 SECOND = {"optim", "parallel"}
 THIRD = {"training", "cluster"}
 MAY_IMPORT = {
     "kernels": {"machine"},
     "records": set(),
+    "commands": {"records"},
     "machine": set(),
     "named": set(),
     "history": {"records"},
@@ -27,11 +28,12 @@ MAY_IMPORT = {
     "data": {"kernels"},
     "plots": {"records", "history"},
     "explain": {"records"},
+    "gradients": {"records", "plots"},
     "inject": {"comm"},
     "optim": {"nn", "kernels"},
     "parallel": {"nn", "comm", "records"},
-    "training": {"nn", "optim", "data", "comm", "parallel", "records", "kernels", "machine", "named"},
-    "cluster": {"comm", "inject", "records", "machine", "history", "plots", "named", "whole_file"},
+    "training": {"nn", "optim", "data", "comm", "parallel", "records", "commands", "kernels", "machine", "named"},
+    "cluster": {"comm", "inject", "gradients", "records", "commands", "machine", "history", "plots", "named", "whole_file"},
     "description": GROUND | FIRST,
     "whole_file": set(),
     "weights": {"whole_file"},

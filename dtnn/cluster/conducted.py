@@ -7,7 +7,7 @@ import threading
 import time
 from collections import deque
 
-from ..records import Recorder, Stop
+from ..records import Note, Paused, Recorder, Resumed, Stop
 from .bounded import Bounded
 from .ending import finish
 from .outcome import Outcome
@@ -36,7 +36,7 @@ class Conducted:
         self.views = []
         self.state, self.records, self.outcomes, self.output = "waiting", Recorder(), {}, {}
         self.error, self.story, self.stuck = None, "", []
-        self._waiting_for, self._began = "", time.monotonic()
+        self._waiting_for, self._stalled, self._began = "", "", time.monotonic()
         self._changed, self._wake = threading.Condition(), threading.Event()
         self._ended, self._drained = threading.Event(), threading.Event()
         self._requests, self._callbacks = deque(), []
@@ -100,7 +100,17 @@ class Conducted:
             if not self.done:
                 self._bounded.make_room(self.records, sizes)
                 self.records.extend(records)
+                for record in records:
+                    if isinstance(record, Paused | Resumed):
+                        self.state = "paused" if isinstance(record, Paused) else "running"
                 self._changed.notify_all()
+
+    def _unheard(self, command):
+        """The job takes no commands: a plain function can only be interrupted, and other wishes than its end come to nothing."""
+        if isinstance(command, Stop):
+            self._request("interrupt", None)
+        else:
+            self._tell([Note(0, time.time(), f"{self.name} is no generator, so it can't hear {command!r}")])
 
     def _printed(self, rank, text):
         self.output[rank] = (self.output.get(rank, "") + text)[-OUTPUT:]

@@ -72,7 +72,7 @@ class Flight:
             if not answer["begun"]:
                 self.run._request("command", command)
             elif not answer["heard"] and not self.run.takes_commands:
-                self.run._request("interrupt", None)
+                self.run._unheard(command)
 
     def _interrupt(self):
         self.told = True

@@ -96,7 +96,10 @@ def waited_for(error):
 
 
 def do(job, comm, args, kwargs, publish, commands):
-    """Run a job to its end; a generator's records are told and it is sent what comes in. Only within this may interrupts hit."""
+    """Run a job to its end; a generator's records are told and it is sent what comes in. Only within this may interrupts hit.
+
+    A generator that yields None tells nothing, and is sent what comes in all the same.
+    """
     work, rank = job(comm, *args, **kwargs), comm.rank
     if not inspect.isgenerator(work):
         return work
@@ -105,7 +108,7 @@ def do(job, comm, args, kwargs, publish, commands):
         try:
             record = next(work)
             while True:
-                if getattr(record, "rank", 0) == rank:
+                if record is not None and getattr(record, "rank", 0) == rank:
                     publish(record)
                 record = work.send(commands.take())
         except StopIteration as end:

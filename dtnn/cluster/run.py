@@ -5,7 +5,8 @@ import html
 import threading
 import time
 
-from ..records import Note, Stop
+from ..commands import Advance, Pause, Rate, Resume
+from ..records import Note, Paused, Stop
 from . import failure, run_file
 from .bounded import Dropped
 from .conducted import GRACE, Conducted
@@ -25,7 +26,7 @@ class Run(Conducted):
     size : int
         Number of ranks.
     state : str
-        "waiting", "running", then "done", "stopped", "interrupted" or "failed".
+        "waiting", "running" or "paused", then "done", "stopped", "interrupted" or "failed".
     records : Recorder
         All records so far, each rank's in its own order.  Of records over 10 kB only the last 20 MB are kept (what iterates
         the run fast enough sees them all); a `Dropped` stands for each of the others.
@@ -50,10 +51,13 @@ class Run(Conducted):
             return ""
         if self.state == "waiting":
             return self._waiting_for
-        last = self.records[-1] if self.records else None
         if self._stop_asked and time.monotonic() - self._stop_asked > PATIENCE:
             return "the job to stop as it was asked to; run.interrupt() ends it at once"
-        return last.text if isinstance(last, Note) else "" if last else "the first record"
+        if self.state == "paused":
+            last = self.records.last(Paused)
+            return f"you: {last.text} after step {last.step}; run.resume() goes on, run.step() makes one step"
+        last = self.records[-1] if self.records else None
+        return self._stalled or (last.text if isinstance(last, Note) else "" if last else "the first record")
 
     @property
     def history(self):
@@ -155,6 +159,71 @@ class Run(Conducted):
         if not self.error:
             function(self.results[0])
         return self
+
+    # ---- steering it
+
+    def pause(self, text="paused by the user"):
+        """Have a training wait: all ranks after the same step, within some hundredths of a second and two steps.
+
+        Meanwhile the ranks use next to no time of their cores. `resume` goes on, `step` makes a step, and it can be stopped.
+
+        Raises
+        ------
+        RuntimeError
+            The run has ended.
+        """
+        self._steer(Pause(text))
+
+    def step(self, steps=1):
+        """Make so many steps, one unless said otherwise, and pause again; also of a run that doesn't pause now.
+
+        Raises
+        ------
+        RuntimeError
+            The run has ended.
+        ValueError
+            `steps` is no whole number of at least 1.
+        """
+        self._steer(Advance(steps))
+
+    def resume(self):
+        """Go on after a pause; nothing happens to a run that doesn't pause.
+
+        Raises
+        ------
+        RuntimeError
+            The run has ended.
+        """
+        self._steer(Resume())
+
+    def set_lr(self, lr=None, *, factor=1.0):
+        """Change the learning rate of a training that runs or pauses, on all ranks from the same step on.
+
+        ``set_lr(0.001)`` is the rate from then on, whatever the optimizer's schedule says; ``set_lr(factor=0.1)`` is a tenth of
+        what the optimizer, or its schedule, would have; ``set_lr()`` goes back to that.  `Step.lr` shows what was used.  It is
+        kept in checkpoints: ``fit(resume=True)`` goes on with it, unless its optimizer has other settings than before.
+
+        Parameters
+        ----------
+        lr : float, optional
+        factor : float
+
+        Raises
+        ------
+        RuntimeError
+            The run has ended.
+        ValueError
+            `lr` is negative, `factor` is not above 0, or both are given.
+        """
+        self._steer(Rate(lr, factor))
+
+    def _steer(self, command):
+        if self.done:
+            raise RuntimeError(
+                f"{type(command).__name__.lower()}: this run has ended ({self.state}), nothing can be asked of it any more; "
+                "begin another, for example with model.start(...)"
+            )
+        self.send(command)
 
     # ---- ending it
 

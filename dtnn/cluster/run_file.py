@@ -7,7 +7,7 @@ from ..records import TYPES, Recorder, from_dict, to_dict
 from ..whole_file import whole_file
 
 FORMAT, VERSION = "dtnn run", 1
-STATES = ("done", "stopped", "interrupted", "failed", "running", "waiting")
+STATES = ("done", "stopped", "interrupted", "failed", "running", "paused", "waiting")
 
 
 def write(run, path):

@@ -72,10 +72,12 @@ class ThreadRanks:
 
     def _serve(self, run):
         for kind, command in run._take_requests():
-            if kind == "interrupt" or not (self._commands.heard or run.takes_commands):
+            if kind == "interrupt":
                 run._interrupting()
-            else:
+            elif self._commands.heard or run.takes_commands:
                 self._commands.put(command)
+            else:
+                run._unheard(command)
         if run._interrupt_asked or run._overdue() > SECOND_LINE:
             self.interrupt()
         run._tick()

@@ -2,7 +2,7 @@
 
 import inspect
 
-from ..records import Stop
+from ..commands import listed
 
 
 def with_callbacks(generator, callbacks, model):
@@ -13,8 +13,8 @@ def with_callbacks(generator, callbacks, model):
     generator : generator of records
         As `train` makes it.
     callbacks : sequence of functions
-        Called as ``callback(record)``, or ``callback(record, model)`` if they take two arguments; what one
-        returns that isn't None (a `Stop`) is sent into the generator.
+        Called as ``callback(record)``, or ``callback(record, model)`` if they take two arguments; what one returns that isn't
+        None (a `Stop`, or another of `dtnn.commands`) is sent into the generator, with what is sent from outside.
     model : Model
         Given to the callbacks that want it.
 
@@ -25,6 +25,7 @@ def with_callbacks(generator, callbacks, model):
 
     Examples
     --------
+    >>> from dtnn import Stop
     >>> def numbers():
     ...     while not (yield 1):
     ...         pass
@@ -32,22 +33,27 @@ def with_callbacks(generator, callbacks, model):
     [1]
     """
     callbacks = [_one_or_two_arguments(callback, model) for callback in callbacks]
-    command = None
+    commands = []
     while True:
         try:
-            record = generator.send(command)
+            record = generator.send(commands[0] if len(commands) == 1 else commands or None)
         except StopIteration as end:
             return end.value
-        command = yield record
-        for callback in callbacks:
-            command = _answer(callback, record) or command
+        commands = listed((yield record))
+        if record is not None:  # a training that pauses tells nothing, and asks for commands all the same
+            for callback in callbacks:
+                commands += _answer(callback, record)
 
 
 def _answer(callback, record):
     answer = callback(record)
-    if answer is not None and not isinstance(answer, Stop):
-        raise TypeError(f"callback {callback!r} returned {answer!r}; return dtnn.Stop(...) to end the training, or None")
-    return answer
+    try:
+        return listed(answer)
+    except TypeError:
+        raise TypeError(
+            f"callback {callback!r} returned {answer!r}; return dtnn.Stop(...) to end the training, another one of "
+            "dtnn.commands, such as Rate(0.001), or None"
+        ) from None
 
 
 def _one_or_two_arguments(callback, model):

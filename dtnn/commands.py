@@ -1,0 +1,142 @@
+"""What a training can be told while it runs: small frozen settings, each an answer to a record, as `Stop` is.
+
+A `Run` sends them (`run.pause()`, `run.set_lr(0.01)` ...), a callback may return them, and who loops over `train` sends them into
+the generator.  Told to one rank, they act on all ranks after the same step.
+"""
+
+import json
+import math
+import operator
+from dataclasses import asdict, dataclass
+
+from .records import Stop
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Make no further step until told to go on; `text` says why."""
+
+    text: str = "paused by the user"
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """Go on after a pause."""
+
+
+@dataclass(frozen=True, slots=True)
+class Advance:
+    """Make so many further steps, then pause.
+
+    Raises
+    ------
+    ValueError
+        `steps` is no whole number of at least 1.
+    """
+
+    steps: int = 1
+
+    def __post_init__(self):
+        try:
+            steps = operator.index(None if isinstance(self.steps, bool) else self.steps)
+        except TypeError:
+            steps = 0
+        if steps < 1:
+            raise ValueError(f"{self.steps!r} steps can't be made; give a whole number of at least 1")
+        object.__setattr__(self, "steps", steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """Train on with another learning rate, until told otherwise.
+
+    Parameters
+    ----------
+    lr : float, optional
+        The rate, constant from now on, whatever the optimizer's schedule says.
+    factor : float
+        Without `lr`: what the optimizer's own rate, or its schedule's, is multiplied by. ``Rate()`` goes back to it.
+
+    Raises
+    ------
+    ValueError
+        `lr` is negative or no finite number, `factor` is not above 0, or both are given.
+
+    Examples
+    --------
+    >>> def careful(record):
+    ...     if getattr(record, "metrics", {}).get("val_accuracy", 0) > 0.9:
+    ...         return Rate(0.001)
+    """
+
+    lr: float | None = None
+    factor: float = 1.0
+
+    def __post_init__(self):
+        if self.lr is not None:
+            _set(self, "lr", 0 <= _number(self.lr) < math.inf, "give a number of at least 0, such as 0.01")
+        _set(self, "factor", 0 < _number(self.factor) < math.inf, "give a number above 0, such as 0.1 for a tenth")
+        if self.lr is not None and self.factor != 1:
+            raise ValueError(f"lr={self.lr!r} and factor={self.factor!r}: give one of them, the rate or what to multiply it by")
+
+
+@dataclass(frozen=True, slots=True)
+class Show:
+    """Tell, of the next step, the gradients of a layer (or of one parameter, "conv2d_1.weight") on all ranks."""
+
+    layer: str
+
+
+COMMANDS = {cls.__name__.lower(): cls for cls in (Stop, Pause, Resume, Advance, Rate, Show)}
+
+
+def listed(answer):
+    """The commands in an answer to a record: none, one, or several in a list.
+
+    Raises
+    ------
+    TypeError
+        There is something else in it; says what may be.
+
+    Examples
+    --------
+    >>> listed(None), listed(Pause("let me look"))
+    ([], [Pause(text='let me look')])
+    """
+    found = [command for command in (answer if isinstance(answer, list | tuple) else [answer]) if command is not None]
+    for command in found:
+        if type(command) not in COMMANDS.values():
+            raise TypeError(
+                f"a training was answered {command!r}; the answer to a record is dtnn.Stop(...), one of dtnn.commands "
+                f"({', '.join(cls.__name__ for cls in COMMANDS.values())}), or None"
+            )
+    return found
+
+
+def to_text(commands):
+    """Commands as text, for other ranks.
+
+    >>> from_text(to_text([Stop("enough"), Rate(0.5)]))
+    [Stop(text='enough'), Rate(lr=0.5, factor=1.0)]
+    """
+    return json.dumps([[type(command).__name__.lower(), asdict(command)] for command in commands])
+
+
+def from_text(text):
+    """The commands that `to_text` described."""
+    return [COMMANDS[name](**values) for name, values in json.loads(text)]
+
+
+def _number(value):
+    """As a float; NaN, which is neither more nor less than anything, if it is no number."""
+    try:
+        return math.nan if isinstance(value, (str, bool)) else float(value)
+    except (TypeError, ValueError):
+        return math.nan
+
+
+def _set(rate, name, right, remedy):
+    value = getattr(rate, name)
+    if not right:
+        raise ValueError(f"{'a learning rate of ' if name == 'lr' else 'factor='}{value!r} can't be; {remedy}")
+    object.__setattr__(rate, name, float(value))
