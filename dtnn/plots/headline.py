@@ -2,7 +2,7 @@
 
 import time
 
-STATES = ("waiting", "running", "done", "stopped", "interrupted", "failed")
+STATES = ("waiting", "running", "paused", "done", "stopped", "interrupted", "failed")
 WORDS = {"running": "training"}
 STALE = 1.0  # seconds without a step after which the line says what the run is doing
 
@@ -18,7 +18,7 @@ def state(story, told=None):
         return told
     if story.finish:
         return story.finish.reason
-    return "running" if story.step else "waiting"
+    return "paused" if story.pause else "running" if story.step else "waiting"
 
 
 def headline(story, told=None, waiting_for="", now=None):
@@ -49,6 +49,8 @@ def headline(story, told=None, waiting_for="", now=None):
     if word == "waiting":
         return word, _waited_for(story, waiting_for, now)
     parts = [_epochs(story, word), *_numbers(story)]
+    if word == "paused":
+        parts.append("run.resume() goes on")
     if word == "running" and now - story.newest > STALE:
         parts.append(_busy_with(story, waiting_for, now))
     return WORDS.get(word, word), [part for part in parts if part]

@@ -30,6 +30,7 @@ COMMUNICATION = ("transfer", "wait")
 STATES = {
     "waiting": "#8A6D00",
     "running": "#0072B2",
+    "paused": "#7A4A88",
     "done": "#00704F",
     "stopped": "#5F6B7A",
     "interrupted": "#A34700",

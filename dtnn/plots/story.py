@@ -23,6 +23,8 @@ class Story:
     ----------
     start, finish, note, step : Start, Finish, Note, Step or None
         The newest of each; `first` is the first Step.
+    pause : Paused or None
+        The pause that goes on.
     epochs : list of Epoch
     steps : Bins
         Loss against step number, in at most 512 means.
@@ -49,7 +51,7 @@ class Story:
 
     def _forget(self):
         self.read_so_far = 0
-        self.start = self.finish = self.note = self.step = self.first = None
+        self.start = self.finish = self.note = self.step = self.first = self.pause = None
         self.epochs, self.steps, self.time, self.newest = [], Bins(), {}, 0.0
         self._recent = deque(maxlen=50)
 
@@ -77,8 +79,10 @@ class Story:
             self.note = record
         elif isinstance(record, r.Start):
             self.start, self.finish = record, None
+        elif isinstance(record, r.Paused | r.Resumed):
+            self.pause = record if isinstance(record, r.Paused) else None
         elif isinstance(record, r.Finish):
-            self.finish = record
+            self.finish, self.pause = record, None
 
     def _book(self, ledger):
         account = self.time.setdefault(ledger.rank, dict.fromkeys((*OWN, *COMMUNICATION, *COUNTED), 0))

@@ -2,7 +2,7 @@
 
 from dtnn.plots.headline import headline
 from dtnn.plots.story import Story
-from dtnn.records import Epoch, Finish, Note, Start, Step
+from dtnn.records import Epoch, Finish, Note, Paused, Resumed, Start, Step
 
 
 def _words(records, told=None, waiting_for="", now=1000.0):
@@ -46,3 +46,15 @@ def test_ends_are_told_by_their_names():
         assert _words([*told, Finish(reason, 999.0)]).startswith(f"{reason} · at step 7, epoch 1 of 5")
     done = [*told, Epoch(1, 7, 64, 1.0, 0.1, {"loss": 0.4}, 999.0), Finish("done", 999.0)]
     assert _words(done).startswith("done · 1 epoch in 9.0 s · loss 0.400")
+
+
+def test_a_pause_is_told_as_long_as_it_lasts_and_does_not_count_seconds():
+    step = Step(7, 1, 0.5, 64, 0.1, 0.01, 900.0)
+    paused = [START, step, Paused(7, 900.0, "paused by the user")]
+    for told in (None, "paused"):
+        words = _words(paused, told)
+        assert words.startswith("paused · at step 7, epoch 1 of 5 · loss 0.500")
+        assert words.endswith("run.resume() goes on")
+        assert words == _words(paused, told, now=2000.0)
+    assert _words([*paused, Resumed(7, 99.0, 999.9)]).startswith("training")
+    assert _words([*paused, Finish("stopped", 999.9)]).startswith("stopped")
