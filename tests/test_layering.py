@@ -13,7 +13,7 @@ ROOT = Path(dtnn.__file__).parent
 
 # What each room may import of dtnn, floor by floor. A name that stands for a room includes all of its files.
 GROUND = {"kernels", "records", "commands", "machine", "history", "named", "whole_file"}
-FIRST = {"nn", "comm", "data", "plots", "gradients", "explain", "inject"}
+FIRST = {"nn", "comm", "data", "plots", "gradients", "tracing", "explain", "inject"}
 SECOND = {"optim", "parallel"}
 THIRD = {"training", "cluster"}
 MAY_IMPORT = {
@@ -26,14 +26,28 @@ MAY_IMPORT = {
     "nn": {"kernels"},
     "comm": {"records", "machine"},
     "data": {"kernels"},
-    "plots": {"records", "history"},
-    "explain": {"records"},
+    "plots": {"records", "history", "tracing"},
+    "tracing": {"records"},
+    "explain": {"records", "tracing"},
     "gradients": {"records", "plots"},
     "inject": {"comm"},
     "optim": {"nn", "kernels"},
     "parallel": {"nn", "comm", "records"},
     "training": {"nn", "optim", "data", "comm", "parallel", "records", "commands", "kernels", "machine", "named"},
-    "cluster": {"comm", "inject", "gradients", "records", "commands", "machine", "history", "plots", "named", "whole_file"},
+    "cluster": {
+        "comm",
+        "inject",
+        "gradients",
+        "records",
+        "commands",
+        "machine",
+        "history",
+        "plots",
+        "tracing",
+        "explain",
+        "named",
+        "whole_file",
+    },
     "description": GROUND | FIRST,
     "whole_file": set(),
     "weights": {"whole_file"},

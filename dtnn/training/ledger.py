@@ -1,10 +1,6 @@
-"""Where a step's time goes, on this rank's own clock and against the other ranks'."""
+"""Where a step's time goes, on this rank's own clock."""
 
-import platform
 import time
-import zlib
-
-import numpy as np
 
 from ..records import Ledger
 
@@ -22,10 +18,19 @@ class Stopwatch:
         Seconds between two records.
     stretch : callable, optional
         Called at the end of each phase, before the clock is read: a rank that is to be slow sleeps (`Emulated.stretch`).
+    clock : callable
+        Seconds.
+
+    Attributes
+    ----------
+    mark : float
+        When the last lap ended.
+    spans : list or None
+        Where laps are noted, one by one, in a step that is traced: (name, phase, begin, end).
     """
 
-    def __init__(self, rank, every=0.25, stretch=None):
-        self.rank, self.every, self.stretch = rank, every, stretch
+    def __init__(self, rank, every=0.25, stretch=None, clock=time.perf_counter):
+        self.rank, self.every, self.stretch, self.clock, self.spans = rank, every, stretch, clock, None
         self.begin()
 
     def begin(self):
@@ -33,16 +38,29 @@ class Stopwatch:
         self.seconds = dict.fromkeys(PHASES, 0.0)
         self.steps = self.samples = self.bytes = 0
         self.hidden = 0.0
-        self.started = self.mark = time.perf_counter()
+        self.started = self.mark = self.clock()
 
     def lap(self, phase):
         """What passed since the last lap was spent in `phase`; returns the time now."""
         if self.stretch is not None:
-            self.stretch()
-        now = time.perf_counter()
+            self._slow_down(phase)
+        now = self.clock()
         self.seconds[phase] += now - self.mark
+        self._note(phase, phase, self.mark, now)
         self.mark = now
         return now
+
+    def _slow_down(self, phase):
+        begin = self.clock()
+        self.stretch()
+        self._note("slowed down", phase, begin, self.clock())
+
+    def _note(self, name, phase, begin, end):
+        if self.spans is None or end <= begin:
+            return
+        if self.spans and self.spans[-1][:2] == (name, phase) and self.spans[-1][3] == begin:
+            begin = self.spans.pop()[2]  # one phase that was looked at in between
+        self.spans.append((name, phase, begin, end))
 
     def reduced(self, waited, packed=0.0, begun=0.0, hidden=0.0):
         """The lap that ends is a reduction.
@@ -58,9 +76,12 @@ class Stopwatch:
         hidden : float
             So many seconds was it on its way before this lap began.
         """
-        now = time.perf_counter()
+        now = self.clock()
         took = now - self.mark - packed
         waited = min(max(waited, 0.0), took)
+        arrived, moved = self.mark + waited, self.mark + waited + packed
+        for phase, begin, end in (("wait", self.mark, arrived), ("pack", arrived, moved), ("transfer", moved, now)):
+            self._note(phase, phase, begin, end)
         for phase, seconds in (("wait", waited), ("pack", packed), ("transfer", took - waited + begun), ("backward", -begun)):
             self.seconds[phase] += seconds
         self.hidden += hidden
@@ -79,7 +100,7 @@ class Stopwatch:
 
     def record(self, step):
         """The `Ledger` of the time since the last one, and a fresh start."""
-        now = time.perf_counter()
+        now = self.clock()
         told = Ledger(
             rank=self.rank,
             step=step,
@@ -93,45 +114,3 @@ class Stopwatch:
         )
         self.begin()
         return told
-
-
-class Arrivals:
-    """Who came when to a reduction, told by the reduction itself: each rank adds its moment to its own place in the tail.
-
-    Moments are float32 seconds since the last rank's arrival at the step before, which all ranks know, so they
-    are good to 0.1 microseconds. Valid where the ranks' clocks are one: on one host (`comparable`); elsewhere, and
-    where there are no places for them, nobody is said to wait.
-    """
-
-    def __init__(self, comm, places):
-        self.rank, self.places = comm.rank, places
-        self.comparable = places.size > 0 and _on_one_host(comm)
-        self.reference = _clock_of_rank_0(comm)
-
-    def tell(self, now):
-        """Write down that this rank arrives `now`."""
-        self.own = now - self.reference
-        if self.comparable:
-            self.places[self.rank] = self.own
-
-    def waited(self):
-        """After the reduction: seconds from this rank's arrival to the last one's."""
-        if not self.comparable:
-            return 0.0
-        last = float(self.places.max())
-        self.reference += last
-        return last - self.own
-
-
-def _on_one_host(comm):
-    name = np.array([zlib.crc32(platform.node().encode())], np.float64)
-    lowest, highest = name.copy(), name.copy()
-    comm.Allreduce(lowest, "min")
-    comm.Allreduce(highest, "max")
-    return bool(lowest == highest)
-
-
-def _clock_of_rank_0(comm):
-    moment = np.array([time.perf_counter()])
-    comm.Bcast(moment)
-    return float(moment[0])

@@ -12,12 +12,15 @@ from ..nn.passes import Pass
 from ..optim import Progress
 from ..parallel import in_sync
 from ..records import Epoch, Step, Stop
+from .arrivals import Arrivals
 from .checkpoint import Checkpoint
 from .evaluate import evaluate
-from .ledger import Arrivals, Stopwatch
+from .ledger import Stopwatch
 from .not_finite import NotFinite, check_gradient, first_not_finite
+from .tracer import Tracer
 
-LOSS, STOP, ARRIVALS = 0, 1, 2  # places in the tail that rides behind the gradient; one arrival a rank
+LOSS, STOP, LOOK, ARRIVALS = 0, 1, 2, 3  # places in the tail that rides behind the gradient; one arrival a rank
+TRACE, ALIGN = 1, 2  # what rank 0 may ask all to do, added up at LOOK: trace the next step, look at clocks after this one
 MOST_ARRIVALS = 48  # ranks; more don't share one host's clock anyway
 ELSEWHERE = Stop("stopped on another rank")
 
@@ -25,17 +28,19 @@ ELSEWHERE = Stop("stopped on another rank")
 class Replica:
     """One rank's copy of the model, and what it needs to take part in the steps; parameters are those of `train`."""
 
-    def __init__(self, comm, model, data, loss, metrics, optimizer, batch_size, strategy, seed):
+    def __init__(self, comm, model, data, loss, metrics, optimizer, batch_size, strategy, seed, trace=True):
         self.comm, self.model, self.data, self.loss, self.metrics = comm, model, data, loss, metrics
         self.optimizer, self.batch_size, self.seed = optimizer, batch_size, seed
         self.parameters = model.parameters
         if model.rehearsal:  # that of a training which was interrupted may still be at work on this model
             model.rehearsal.wait()
         self.parameters.grad[:] = 0  # an interrupted step may have left something
-        self.exchange = strategy.begin(comm, self.parameters, optimizer)
+        clock = getattr(comm, "clock", time.perf_counter)
+        self.watch = Stopwatch(comm.rank, stretch=getattr(comm, "stretch", None), clock=clock)
+        self.tracer = Tracer(comm, model.net, self.watch, trace)
+        self.exchange = strategy.begin(self.tracer.comm, self.parameters, optimizer)
         self.tail = self.parameters.tail(ARRIVALS + (comm.size if comm.size <= MOST_ARRIVALS else 0))
-        self.arrivals = Arrivals(comm, self.tail[ARRIVALS:])
-        self.watch = Stopwatch(comm.rank, stretch=getattr(comm, "stretch", None))
+        self.arrivals, self.aligning = Arrivals(comm, self.tail[ARRIVALS:], clock), False
         self.scratch, self.inputs = Pass(seed), {}
         self.step, self.past = 0, []
         self.steps_per_epoch = math.ceil(len(data) / batch_size)
@@ -64,13 +69,17 @@ class Replica:
             mean, stopping = self.make_step(indices, progress, asked)
             lr, seconds = self.optimizer.rate(progress), time.perf_counter() - begin
             loss_sum += mean * len(indices)
+            if self.tracer.on:
+                asked = stop((yield self.tracer.end(self.step))) or asked
             if self.watch.due or stopping:
                 asked = stop((yield self.watch.record(self.step))) or asked
             asked = stop((yield Step(self.step, epoch, mean, len(indices), lr, seconds, time.time()))) or asked
             if stopping:
                 self._settle()
                 return asked or ELSEWHERE
-            self.watch.mark = time.perf_counter()
+            if self.aligning:
+                asked = stop((yield self.arrivals.align())) or asked
+            self.watch.mark = self.watch.clock()
         if self.watch.steps:
             asked = stop((yield self.watch.record(self.step))) or asked
         values = {"loss": loss_sum / len(self.data), **self._reduced_metrics()}
@@ -102,18 +111,20 @@ class Replica:
     def make_step(self, indices, progress, asked):
         """Gradient of this share, exchange, update; returns the mean loss of the global batch, and whether to stop."""
         first, count = self.share(len(indices))
-        watch, tail, exchange = self.watch, self.tail, self.exchange
+        watch, tail, exchange, tracer = self.watch, self.tail, self.exchange, self.tracer
         tail[:] = 0
-        tail[STOP] = asked is not None
+        tail[STOP], tail[LOOK] = asked is not None, self._look()
+        tracer.begin()
         pieces = [(first + start, size) for start, size in shares(count, exchange.pieces) if size or self.always]
         for number, (begin, size) in enumerate(pieces, 1):
-            watcher = exchange.watcher() if number == len(pieces) else None
-            tail[LOSS] += self.gradients(indices[begin : begin + size], begin, len(indices), self.comm.Allreduce, watcher)
+            watcher = tracer.watcher(exchange.watcher() if number == len(pieces) else None)
+            tail[LOSS] += self.gradients(indices[begin : begin + size], begin, len(indices), tracer.comm.Allreduce, watcher)
         self.arrivals.tell(watch.lap("backward"))
         handed = exchange.combine(tail.size, count, len(indices), progress)
         watch.reduced(self.arrivals.waited(), exchange.packed, exchange.begun, exchange.hidden)
         loss_sum = float(tail[LOSS])
         self._check(loss_sum, count)
+        tracer.next, self.aligning = tail[LOOK] % ALIGN == TRACE, tail[LOOK] >= ALIGN
         exchange.update(progress)
         watch.lap("update")
         handed += exchange.mix(progress)
@@ -122,6 +133,13 @@ class Replica:
         self.samples += count
         self.model.steps += 1
         return loss_sum / len(indices), tail[STOP] > 0
+
+    def _look(self):
+        """What rank 0 asks all ranks to look at."""
+        if self.comm.rank:
+            return 0
+        now = self.watch.mark
+        return TRACE * self.tracer.wants(self.step, now) + ALIGN * self.arrivals.due(now)
 
     def share(self, total):
         """(first, count) of this rank's samples in a global batch of so many; a server has none."""
@@ -148,6 +166,7 @@ class Replica:
         loss_sum, delta = self.loss(outputs, targets, total)
         self.watch.lap("forward")
         backward(delta)
+        self.watch.lap("backward")
         return loss_sum
 
     def _input(self, count):

@@ -29,6 +29,7 @@ def train(
     strategy=AllReduce(),
     seed=0,
     resume=None,
+    trace=True,
     settings=None,
 ):
     """Train `model` on the ranks of `comm`, data-parallel, and tell how it goes.
@@ -62,12 +63,15 @@ def train(
         Of the order of the samples and of dropout; rank 0's is used.
     resume : Checkpoint, optional
         Go on after that epoch, bit by bit as if there had been no pause.
+    trace : bool or int
+        Which steps are looked at layer by layer and message by message, a `Trace` of each rank for each: True: one every half
+        second, ever more seldom in a long run; n: every n-th; False: none.
     settings : dict
         Plain values that the `Start` record should also say.
 
     Yields
     ------
-    Place, Start, Note, Step, Ledger, Epoch, Finish
+    Place, Start, Note, Clock, Step, Ledger, Trace, Epoch, Finish
         See `dtnn.records`. A `Stop` sent into the generator ends the training of all ranks after the same step; so does
         leaving the loop at a record that all ranks get (not with `BatchNorm2d`: running statistics are made one by a `Stop`).
 
@@ -100,10 +104,11 @@ def train(
         asked = stop((yield Note(0, time.time(), f"injected: {text}"))) or asked
     seed = int(comm.Bcast(np.array([seed], np.int64))[0])
     broadcast(comm, model.parameters)
-    replica = Replica(comm, model, data, loss, metrics, optimizer, batch_size, strategy, seed)
+    replica = Replica(comm, model, data, loss, metrics, optimizer, batch_size, strategy, seed, trace)
     done = replica.resume(resume) if resume else 0
     model.training = resume  # until an epoch begins there is still that to go on from
     asked = (yield from rehearse(replica, validation)) or asked
+    asked = stop((yield replica.arrivals.align())) or asked
     for epoch in range(done + 1, epochs + 1):
         asked = yield from replica.run_epoch(epoch, epochs, validation, asked)
         if asked:

@@ -1,0 +1,80 @@
+"""What a step's time hung on: the critical path, and who waited for whom."""
+
+from dataclasses import dataclass
+
+EXCHANGE = ("pack", "wait", "transfer")  # the phases of a step that other ranks take part in
+
+
+@dataclass(frozen=True)
+class Leg:
+    """A piece of the critical path: a phase of a rank; seconds since the step's begin."""
+
+    rank: int
+    phase: str
+    begin: float
+    end: float
+
+
+def critical_path(step):
+    """The chain of phases that made the step as long as it was, in order: only what lies on it, made shorter, shortens the step.
+
+    It is found from the end: from the rank that finished last back through its phases; where it waited, on to the rank that
+    came last to the exchange, which it waited for.
+
+    Parameters
+    ----------
+    step : TracedStep
+        Only its aligned ranks are looked at.
+
+    Returns
+    -------
+    list of Leg
+    """
+    phases = {rank: step.phases(rank) for rank in step.aligned}
+    phases = {rank: spans for rank, spans in phases.items() if spans}
+    if not phases:
+        return []
+    rank = max(phases, key=lambda rank: _end(phases[rank][-1]))
+    last, left, path = last_to_arrive(step), list(phases[rank]), []
+    while left:
+        span = left.pop()
+        if span.name == "wait" and last not in (None, rank):
+            rank = last
+            left = phases[rank][: _arrival(phases[rank])]
+        elif span.seconds > 0:
+            path.append(Leg(rank, span.name, span.time, _end(span)))
+    return path[::-1]
+
+
+def waits(step):
+    """Who waited for whom, the longest first: tuples of the rank that waited, the one it waited for, and seconds.
+
+    Waits no longer than the clocks' uncertainty are left out: nobody knows of them.
+    """
+    last = last_to_arrive(step)
+    found = []
+    for rank in step.aligned:
+        seconds = sum(span.seconds for span in step.phases(rank) if span.name == "wait")
+        if rank != last and seconds > step.uncertainty:
+            found.append((rank, last, seconds))
+    return sorted(found, key=lambda entry: -entry[2])
+
+
+def last_to_arrive(step):
+    """The rank that came last to the exchange of gradients; None where nobody exchanged any."""
+    arrivals = {}
+    for rank in step.aligned:
+        phases = step.phases(rank)
+        place = _arrival(phases)
+        if place < len(phases):
+            arrivals[rank] = phases[place].time
+    return max(arrivals, key=arrivals.get) if len(arrivals) > 1 else None
+
+
+def _arrival(phases):
+    """The place of the first phase of the exchange."""
+    return next((place for place, span in enumerate(phases) if span.name in EXCHANGE), len(phases))
+
+
+def _end(span):
+    return span.time + span.seconds
