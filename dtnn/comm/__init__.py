@@ -5,6 +5,7 @@ None of this imports mpi4py before an `MPI` or a `Pool` is made: importing it st
 
 from .communicator import Communicator, Deadlock, Mismatch, RankFailed, Request
 from .mpi import MPI
+from .ordered import Ordered
 from .pool import Pool
 from .serial import Serial
 from .threads import Threads, group, run_threads
@@ -14,6 +15,7 @@ __all__ = [
     "Communicator",
     "Deadlock",
     "Mismatch",
+    "Ordered",
     "Pool",
     "RankFailed",
     "Request",

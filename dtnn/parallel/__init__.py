@@ -8,10 +8,11 @@ from .gossip import Gossip
 from .in_sync import OutOfSync, in_sync
 from .local_sgd import LocalSGD
 from .parameter_server import ParameterServer
+from .repeatable import check_repeatable
 from .sharded import Sharded
 from .strategy import Exchange, Strategy
 
 __all__ = [
     "Accumulate", "AllReduce", "Compressed", "Exchange", "Gossip", "LocalSGD", "OutOfSync", "ParameterServer", "Sharded",
-    "Strategy", "broadcast", "in_sync",
+    "Strategy", "broadcast", "check_repeatable", "in_sync",
 ]  # fmt: skip

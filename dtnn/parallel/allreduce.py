@@ -69,6 +69,13 @@ class AllReduce:
         if self.bucket_bytes is not None:
             whole_number(self, "bucket_bytes", 1, "a number of bytes, or leave it out")
 
+    @property
+    def unrepeatable(self):
+        """See `Strategy`."""
+        if not self.overlap:
+            return ""
+        return "leaves it to the library when, and so in which order, it adds up what is on its way; use overlap=False"
+
     def begin(self, comm, parameters, optimizer):
         """See `Strategy`."""
         return Together(self, comm, parameters, optimizer)

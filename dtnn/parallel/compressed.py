@@ -81,6 +81,7 @@ class Feedback(Exchange):
     """Keeps what was not sent in `residual`."""
 
     alike = False  # a rank's own gradient is looked at, before it is compressed
+    equal = True
 
     def __init__(self, *parts):
         super().__init__(*parts)

@@ -70,6 +70,10 @@ class Mixing(Exchange):
         super().__init__(*parts)
         self.received = np.empty_like(self.trained[0])
 
+    @property
+    def equal(self):
+        return self.strategy.topology == "complete"
+
     def combine(self, tail, count, total, progress):
         before, (_, grad), tail = self.comm.bytes, self.trained, self.parameters.tail(tail)
         mark_not_finite(grad, tail)

@@ -64,6 +64,10 @@ class Averaging(Exchange):
 
     samples = steps = 0
 
+    @property
+    def equal(self):
+        return self.steps == 0
+
     def combine(self, tail, count, total, progress):
         self.alike, self.count = progress.epoch < self.strategy.after, count
         if self.alike:

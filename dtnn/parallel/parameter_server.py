@@ -63,10 +63,18 @@ class ParameterServer:
         return Server(self, comm, parameters, optimizer) if comm.rank == 0 else Worker(self, comm, parameters, optimizer)
 
 
-class Server(Exchange):
-    """Adds up and updates, and remembers the last weights."""
+class Side(Exchange):
+    """What the server and the workers have in common."""
 
     alike, servers = False, 1
+
+    @property
+    def equal(self):
+        return self.strategy.staleness == 0
+
+
+class Server(Side):
+    """Adds up and updates, and remembers the last weights."""
 
     def __init__(self, *parts):
         super().__init__(*parts)
@@ -105,10 +113,8 @@ class Server(Exchange):
         return self.state
 
 
-class Worker(Exchange):
+class Worker(Side):
     """Sends gradients, receives weights; keeps no state of the optimizer's."""
-
-    alike, servers = False, 1
 
     def begin_state(self):
         return {}

@@ -47,7 +47,7 @@ class Sharded:
 class Share(Exchange):
     """One rank's share: the slice `own` of the flat vectors, as parameters of their own for the optimizer."""
 
-    alike = False
+    alike, equal = False, True
 
     def begin_state(self):
         parameters, comm = self.parameters, self.comm

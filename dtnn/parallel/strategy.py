@@ -6,7 +6,10 @@ import numpy as np
 
 
 class Strategy(Protocol):
-    """How replicas stay together; frozen settings, the same on all ranks. One of your own needs `begin` and a repr."""
+    """How replicas stay together; frozen settings, the same on all ranks. One of your own needs `begin` and a repr.
+
+    A strategy that doesn't give the same bits in every run says why, and what would, in a text called `unrepeatable`.
+    """
 
     def begin(self, comm, parameters, optimizer):
         """What keeps the replicas together in one training; collective.
@@ -39,6 +42,8 @@ class Exchange:
     alike : bool
         After `combine` all ranks hold the same gradient, so each can see by itself that it is not finite. Where
         not, `combine` tells the others by `mark_not_finite`.
+    equal : bool
+        After `mix` all replicas are equal, bit by bit; left alone, where they are `alike`.
     pieces : int
         So many micro-batches make the gradient of a step.
     servers : int
@@ -56,6 +61,10 @@ class Exchange:
     def __init__(self, strategy, comm, parameters, optimizer):
         self.strategy, self.comm, self.parameters, self.optimizer = strategy, comm, parameters, optimizer
         self.state = self.begin_state()
+
+    @property
+    def equal(self):
+        return self.alike
 
     @property
     def trained(self):
