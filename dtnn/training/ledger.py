@@ -5,6 +5,7 @@ import time
 from ..records import Ledger
 
 PHASES = ("data", "forward", "backward", "pack", "wait", "transfer", "update")
+SLEPT = 1e-5  # seconds; less is no sleep
 
 
 class Stopwatch:
@@ -53,7 +54,9 @@ class Stopwatch:
     def _slow_down(self, phase):
         begin = self.clock()
         self.stretch()
-        self._note("slowed down", phase, begin, self.clock())
+        end = self.clock()
+        if end - begin > SLEPT:
+            self._note("slowed down", phase, begin, end)
 
     def _note(self, name, phase, begin, end):
         if self.spans is None or end <= begin:
