@@ -120,6 +120,16 @@ class Communicator(Protocol):
         Cost: alpha + n beta.
         """
 
+    def Probe(self, tag=0) -> int:
+        """Wait until somebody has sent a message with this tag that was not received yet; the rank that did.
+
+        Of several the one that came first; then `Recv` it. So a server serves whoever is ready.
+
+        Raises
+        ------
+        RankFailed, KeyboardInterrupt, Deadlock
+        """
+
     def Sendrecv(self, sent, dest, received, source, tag=0):
         """Send one array and receive another at the same time; a ring of ranks doing so cannot deadlock.
 

@@ -125,6 +125,10 @@ class Emulated:
         with self._call():
             self.comm.Recv(array, source, tag)
 
+    def Probe(self, tag=0):
+        with self._call():
+            return self.comm.Probe(tag)
+
     def Sendrecv(self, sent, dest, received, source, tag=0):
         with self._call(self._travel(max(sent.nbytes, received.nbytes))):
             exchange = lambda message: self.comm.Sendrecv(message, dest, received, source, tag)  # noqa: E731

@@ -79,6 +79,14 @@ class MPI:
     def Recv(self, array, source, tag=0):
         self._receive(array, source, tag).Wait()
 
+    def Probe(self, tag=0):
+        status = self.library.Status()
+        if self.blocking:
+            self.world.Probe(self.library.ANY_SOURCE, tag, status)
+        else:
+            self.wait(lambda: self.world.Iprobe(self.library.ANY_SOURCE, tag, status), 0)
+        return status.Get_source()
+
     def Sendrecv(self, sent, dest, received, source, tag=0):
         incoming = self._receive(received, source, tag)
         self._send(sent, dest, tag).Wait()

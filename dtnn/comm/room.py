@@ -28,7 +28,7 @@ class Room:
         self.longest_wait = 0.1 if house else 1.0  # nobody rings here for what happens in the house
         self.lock = threading.Lock()
         self.bells = [threading.Condition(self.lock) for _ in range(size)]  # one each: a message wakes one thread, not all
-        self.letters = [defaultdict(list) for _ in range(size)]
+        self.letters, self.posted = [defaultdict(list) for _ in range(size)], 0
         self.meetings, self.attended = {}, [0] * size
         self.waits, self.left = [None] * size, [False] * size
         self.interrupted, self.failure = [False] * size, None
@@ -37,6 +37,7 @@ class Room:
         """Put a letter into the box of the rank it is for."""
         with self.lock:
             self._check(letter.source)
+            letter.number = self.posted = self.posted + 1
             self.letters[letter.dest][letter.source, letter.tag].append(letter)
             self.bells[letter.dest].notify()
         return letter
@@ -141,10 +142,14 @@ class Letter:
 
     def __init__(self, source, dest, tag, array, elements):
         self.source, self.dest, self.tag, self.array, self.elements = source, dest, tag, array, elements
-        self.received = False
+        self.received, self.number = False, 0
 
     def is_received(self):
         return self.received
+
+    def __lt__(self, other):
+        """Whether it was posted earlier."""
+        return self.number < other.number
 
     def __str__(self):
         return f"{described(self.array)} to rank {self.dest} (tag {self.tag})"

@@ -32,6 +32,9 @@ class Serial:
         known_rank(source, 1, "source")
         raise Deadlock("rank 0 waits to receive from itself, and there is no other rank; use Sendrecv, which does both at once")
 
+    def Probe(self, tag=0):
+        raise Deadlock("rank 0 waits for a message from anybody, and there is no other rank")
+
     def Sendrecv(self, sent, dest, received, source, tag=0):
         known_rank(dest, 1, "dest")
         known_rank(source, 1, "source")

@@ -114,6 +114,15 @@ class Threads:
             self._room.sign(letter)
         put_back(elements, array)
 
+    def Probe(self, tag=0):
+        boxes = self._room.letters[self.rank]
+
+        def first():
+            return min((box[0] for (_, theirs), box in list(boxes.items()) if box and theirs == tag), default=None)
+
+        self.wait(first, f"for a message from anybody (tag {tag})")
+        return first().source
+
     def Sendrecv(self, sent, dest, received, source, tag=0):
         letter = self._post(sent, dest, tag)
         self.Recv(received, source, tag)

@@ -57,6 +57,9 @@ class Traced:
     def Recv(self, array, source, tag=0):
         return self._span(f"Recv from {source}", array, self.comm.Recv, array, source, tag)
 
+    def Probe(self, tag=0):
+        return self._span("Probe", None, self.comm.Probe, tag)
+
     def Sendrecv(self, sent, dest, received, source, tag=0):
         if not self.on:
             return self.comm.Sendrecv(sent, dest, received, source, tag)

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .asynchronous import AsyncServer, AsyncWorker
+from .server_state import hear_state, tell_state
 from .settings import whole_number
 from .strategy import Exchange, mark_not_finite
 
@@ -22,15 +24,24 @@ class ParameterServer:
 
         w_(t+1) <- update(w_t, grad at w_(t-s))      (at the start, and after each epoch, the workers have the newest)
 
+    Without a bound (None) it is asynchronous: nobody waits for anybody, until the end of the epoch. The server makes an update of
+    each gradient as it comes, and answers with the newest weights; in between come the other workers' updates::
+
+        for each gradient g that arrives:            w <- update(w, g),              w -> its worker
+
+    There g is the gradient of the worker's own samples, as part of the mean over the global batch: so with SGD the updates of a
+    step together move as far as one synchronous update, while Adam and the like make a whole step of each.
+
     Parameters
     ----------
-    staleness : int
-        s, how many updates old the workers' weights are; 0 is synchronous.
+    staleness : int or None
+        s, how many updates old the workers' weights are; 0 is synchronous, None asynchronous.
 
     Raises
     ------
     ValueError, TypeError
-        `staleness` is no whole number >= 0; or one rank only, where there would be nobody to train.
+        `staleness` is no whole number >= 0; or one rank only, where there would be nobody to train; or None for a network that
+        reduces within a step (``BatchNorm2d(sync=True)``).
 
     Notes
     -----
@@ -40,7 +51,16 @@ class ParameterServer:
     Stale weights are here to show what they do to the training, the same in every run: the workers still wait for each other at
     each step, so no time is won, and the server keeps s + 1 copies of the weights.
 
-    Li et al. (2014), "Scaling distributed machine learning with the parameter server"; bounded staleness: Ho et al. (2013).
+    Asynchronous, a slow worker slows down nobody, but what holds otherwise no longer does: P ranks don't give the weights of one;
+    two runs differ, as the order in which gradients come does; and within an epoch replicas differ, up to the epoch's last
+    step, at which all wait for all and get the server's weights. These come back. Losses and decisions ride with each worker's
+    gradient: the server tells the loss of step n, each worker's at the weights it had, when all have sent their n-th gradient;
+    a stop is agreed on in advance, for the step after the farthest; a gradient that is not finite ends all at the step they are
+    in. `Step.loss` is rank 0's alone, so rather than leaving the loop over `train` answer a `Stop`. Clipping acts on each
+    gradient. Two runs can be the same with one worker only: then this is `AllReduce`. Steps are not traced.
+
+    Li et al. (2014), "Scaling distributed machine learning with the parameter server"; bounded staleness: Ho et al. (2013);
+    asynchronous: Dean et al. (2012), "Large scale distributed deep networks".
 
     Examples
     --------
@@ -48,10 +68,16 @@ class ParameterServer:
     ParameterServer(staleness=0)
     """
 
-    staleness: int = 0
+    staleness: int | None = 0
 
     def __post_init__(self):
-        whole_number(self, "staleness", 0, "updates that the workers' weights are old; 0 is synchronous")
+        if self.staleness is not None:
+            whole_number(self, "staleness", 0, "updates that the workers' weights are old; 0 is synchronous, None asynchronous")
+
+    @property
+    def unrepeatable(self):
+        """See `Strategy`."""
+        return "makes an update of each gradient as it comes; use staleness=0" if self.staleness is None else ""
 
     def begin(self, comm, parameters, optimizer):
         """See `Strategy`."""
@@ -60,7 +86,8 @@ class ParameterServer:
                 "ParameterServer on 1 rank: rank 0 is the server and does not train, so nobody would; "
                 "use 2 ranks or more, or AllReduce()"
             )
-        return Server(self, comm, parameters, optimizer) if comm.rank == 0 else Worker(self, comm, parameters, optimizer)
+        server, worker = (AsyncServer, AsyncWorker) if self.staleness is None else (Server, Worker)
+        return (server if comm.rank == 0 else worker)(self, comm, parameters, optimizer)
 
 
 class Side(Exchange):
@@ -108,9 +135,7 @@ class Server(Side):
         self.comm.Bcast(self.last[0])
 
     def whole_state(self):
-        for name in sorted(self.state):
-            self.comm.Bcast(np.atleast_1d(np.asarray(self.state[name])))
-        return self.state
+        return tell_state(self.comm, self.state)
 
 
 class Worker(Side):
@@ -137,12 +162,7 @@ class Worker(Side):
         self.mix(None)
 
     def whole_state(self):
-        state = self.optimizer.state(self.parameters)
-        for name in sorted(state):
-            array = np.atleast_1d(np.asarray(state[name]))
-            self.comm.Bcast(array)
-            state[name] = array if np.ndim(state[name]) else array.item()
-        return state
+        return hear_state(self.comm, self.optimizer.state(self.parameters))
 
     def take(self, state):
         """It is the server's to keep."""

@@ -44,18 +44,25 @@ class Exchange:
         not, `combine` tells the others by `mark_not_finite`.
     equal : bool
         After `mix` all replicas are equal, bit by bit; left alone, where they are `alike`.
+    lockstep : bool
+        All ranks take a step together, so that a layer may reduce within it.
     pieces : int
         So many micro-batches make the gradient of a step.
     servers : int
         So many ranks, the first ones, get no samples.
     state : dict
         The optimizer's.
+    failed : int or None
+        The step whose gradient was not finite, where that is not the one which this rank is in.
+    waited : float or None
+        Seconds that this rank waited for others within `combine`; None where the moments of arrival in the tail say it.
     packed, begun, hidden : float
         Seconds of the last step: of packing and unpacking, within `combine`; that backward lost to communication; in
         which communication went on behind backward.
     """
 
-    alike, pieces, servers = True, 1, 0
+    alike, lockstep, pieces, servers = True, True, 1, 0
+    failed = waited = None
     packed = begun = hidden = 0.0
 
     def __init__(self, strategy, comm, parameters, optimizer):
@@ -76,6 +83,9 @@ class Exchange:
         """The optimizer's state at the start."""
         return self.optimizer.state(self.parameters)
 
+    def begin_epoch(self, first, last):
+        """The steps from `first` to `last` come now; no communication."""
+
     def watcher(self):
         """What is to be told as backward goes on in the last micro-batch of a step, see `dtnn.nn.Pass`; None: nothing."""
         return None
@@ -86,7 +96,8 @@ class Exchange:
         Parameters
         ----------
         tail : int
-            How many numbers behind the gradients are to be summed, see `Parameters.tail`; the loss is the first.
+            How many numbers behind the gradients are to be summed, see `Parameters.tail`; the loss is the first, the second
+            is above 0 where a rank has something for all of them to do together, and then on all ranks after the same step.
         count, total : int
             Samples of this rank and of all ranks; the gradient is that of this rank's sum of losses / total.
         progress : Progress
@@ -105,6 +116,10 @@ class Exchange:
     def mix(self, progress):
         """What is to be exchanged after the update; returns the bytes that this rank handed over; collective."""
         return 0
+
+    def whole_loss(self, loss):
+        """The sum of an epoch's losses as all ranks should tell it, from what this rank has added up; collective."""
+        return loss
 
     def settle(self):
         """Make all replicas one: at the end of every epoch, and of a training that is stopped; collective."""

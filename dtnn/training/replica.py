@@ -21,6 +21,7 @@ from .tracer import Tracer
 
 LOSS, STOP, LOOK, ARRIVALS = 0, 1, 2, 3  # places in the tail that rides behind the gradient; one arrival a rank
 TRACE, ALIGN = 1, 2  # what rank 0 may ask all to do, added up at LOOK: trace the next step, look at clocks after this one
+EARLY, EVERY = (1, 10), 100  # steps after which the replicas are compared, besides at the end of an epoch
 MOST_ARRIVALS = 48  # ranks; more don't share one host's clock anyway
 ELSEWHERE = Stop("stopped on another rank")
 
@@ -45,7 +46,13 @@ class Replica:
         self.step, self.past = 0, []
         self.steps_per_epoch = math.ceil(len(data) / batch_size)
         # normalisation over all ranks reduces inside a step, so a rank without samples must go along
-        self.always = any(getattr(layer, "sync", False) for _, layer, _ in named_layers(model.net))
+        synced = [name for name, layer, _ in named_layers(model.net) if getattr(layer, "sync", False)]
+        self.always = bool(synced)
+        if synced and not self.exchange.lockstep:
+            raise ValueError(
+                f"{strategy!r} lets ranks be at different steps, but {synced[0]} (sync=True) sums over all within a step: "
+                "build it with sync=False, or use a strategy whose ranks take each step together"
+            )
 
     def resume(self, checkpoint):
         """Go on after a checkpoint; returns the number of epochs done."""
@@ -61,6 +68,7 @@ class Replica:
         """All steps of one epoch, told; returns the `Stop` that ended it, or None."""
         started, loss_sum = time.perf_counter(), 0.0
         self.begin_epoch()
+        self.exchange.begin_epoch(self.step + 1, self.step + self.steps_per_epoch)
         self.model.training = None  # within an epoch there is nothing to resume
         for indices in batches(len(self.data), self.batch_size, self.seed, epoch):
             begin = time.perf_counter()
@@ -82,7 +90,7 @@ class Replica:
             self.watch.mark = self.watch.clock()
         if self.watch.steps:
             asked = stop((yield self.watch.record(self.step))) or asked
-        values = {"loss": loss_sum / len(self.data), **self._reduced_metrics()}
+        values = {"loss": self.exchange.whole_loss(loss_sum) / len(self.data), **self._reduced_metrics()}
         seconds = time.perf_counter() - started
         self.end_epoch(epoch, values, validation)
         asked = stop((yield Epoch(epoch, self.step, len(self.data), seconds, lr, values, time.time()))) or asked
@@ -121,13 +129,16 @@ class Replica:
             tail[LOSS] += self.gradients(indices[begin : begin + size], begin, len(indices), tracer.comm.Allreduce, watcher)
         self.arrivals.tell(watch.lap("backward"))
         handed = exchange.combine(tail.size, count, len(indices), progress)
-        watch.reduced(self.arrivals.waited(), exchange.packed, exchange.begun, exchange.hidden)
+        waited = self.arrivals.waited() if exchange.waited is None else exchange.waited
+        watch.reduced(waited, exchange.packed, exchange.begun, exchange.hidden)
         loss_sum = float(tail[LOSS])
         self._check(loss_sum, count)
         tracer.next, self.aligning = tail[LOOK] % ALIGN == TRACE, tail[LOOK] >= ALIGN
         exchange.update(progress)
         watch.lap("update")
         handed += exchange.mix(progress)
+        if exchange.equal and (self.step in EARLY or self.step % EVERY == 0):
+            in_sync(self.comm, self.parameters)
         watch.lap("transfer")
         watch.step(count, handed)
         self.samples += count
@@ -151,7 +162,8 @@ class Replica:
         if not math.isfinite(loss_sum):
             x = self._input(self.scratch.count) if count else None
             parameters = None if self.exchange.alike else self.parameters
-            raise NotFinite(self.step, first_not_finite(self.comm, self.model.net, x, self.scratch, parameters))
+            place = first_not_finite(self.comm, self.model.net, x, self.scratch, parameters)
+            raise NotFinite(self.exchange.failed or self.step, place)
         if self.exchange.alike:
             check_gradient(self.step, self.parameters)
 

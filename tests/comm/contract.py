@@ -125,6 +125,26 @@ def keeps_messages_in_order(comm):
             assert array[0] == k
 
 
+def serves_whoever_comes(comm):
+    if comm.size == 1:
+        return
+    if comm.rank:
+        for k in range(3):
+            comm.Send(np.array([10 * comm.rank + k]), 0, tag=7)
+        comm.Barrier()
+        return
+    served, array = [], np.zeros(1, int)
+    for _ in range(3 * (comm.size - 1)):
+        source = comm.Probe(tag=7)
+        assert comm.Probe(tag=7) == source, "nothing was received meanwhile"
+        comm.Recv(array, source, tag=7)
+        served.append(int(array[0]))
+    assert sorted(served) == [10 * rank + k for rank in range(1, comm.size) for k in range(3)]
+    for rank in range(1, comm.size):
+        assert [n % 10 for n in served if n // 10 == rank] == [0, 1, 2], "in order"
+    comm.Barrier()
+
+
 def exchanges_different_shapes(comm):
     right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
     received = np.zeros(left + 1)
@@ -256,6 +276,7 @@ CHECKS = [
     sends_any_layout,
     sends_along_a_chain,
     keeps_messages_in_order,
+    serves_whoever_comes,
     exchanges_different_shapes,
     broadcasts_from_any_rank,
     waits_in_any_order,

@@ -27,6 +27,7 @@ VERBS = {
     "Barrier": lambda comm: comm.Barrier(),
     "long Send": lambda comm: comm.Send(np.ones(3_000_000), comm.size - 1),
     "Recv": lambda comm: comm.Recv(np.ones(5), comm.size - 1),
+    "Probe": lambda comm: comm.Probe(),
     "Sendrecv": lambda comm: comm.Sendrecv(np.ones(3_000_000), comm.size - 1, np.ones(5), comm.size - 1),
     "Test": lambda comm: polls_for_ever(comm.Iallreduce(np.ones(5))),
 }

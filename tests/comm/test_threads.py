@@ -19,6 +19,7 @@ VERBS = {
     "Barrier": lambda comm: comm.Barrier(),
     "Send": lambda comm: comm.Send(np.ones(5), 1),
     "Recv": lambda comm: comm.Recv(np.ones(5), 1),
+    "Probe": lambda comm: comm.Probe(),
     "Sendrecv": lambda comm: comm.Sendrecv(np.ones(5), 1, np.ones(5), 1),
 }
 verbs = pytest.mark.parametrize("verb", VERBS.values(), ids=VERBS)
