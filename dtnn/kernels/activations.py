@@ -4,16 +4,17 @@ A NaN stays a NaN: `0 if x <= 0 else x`, not `x if x > 0 else 0`.
 """
 
 from .cache import kernel
+from .tape import call
 
 
 def relu(x, y):
     """y = max(0, x)"""
-    relu_pass(x.reshape(-1), y.reshape(-1), x.dtype.type(0))
+    call(relu_pass, x.reshape(-1), y.reshape(-1), x.dtype.type(0))
 
 
 def mask_delta(dy, y):
     """dy = 0 where y is not positive, in place."""
-    mask_pass(dy.reshape(-1), y.reshape(-1), dy.dtype.type(0))
+    call(mask_pass, dy.reshape(-1), y.reshape(-1), dy.dtype.type(0))
 
 
 def sum_delta(dy, y, dbias):
@@ -23,9 +24,9 @@ def sum_delta(dy, y, dbias):
             mask_delta(dy, y)
         return
     if y is None:
-        sum_pass(dy.reshape(len(dy), -1), dbias)
+        call(sum_pass, dy.reshape(len(dy), -1), dbias)
     else:
-        mask_and_sum_pass(dy.reshape(len(dy), -1), y.reshape(len(y), -1), dbias, dy.dtype.type(0))
+        call(mask_and_sum_pass, dy.reshape(len(dy), -1), y.reshape(len(y), -1), dbias, dy.dtype.type(0))
 
 
 @kernel

@@ -14,6 +14,7 @@ from .cache import kernel
 from .dense import USUAL, product_kernel, vectors
 from .parts import parts_for, run
 from .scratch import scratch
+from .tape import call
 from .tile_sizes import choose_tile, table
 from .turn_tile import turn_tile
 
@@ -31,7 +32,7 @@ def filter_gradient(x, dy, y, dw, dbias, window, back=True):
     (C, H, W, N), (M, _, KH, KW) = x.shape, dw.shape
     wide = -(-C // 16) * 16
     turned = scratch("turned", H * W * N * wide)
-    turn_pixels(x.reshape(-1), C, H * W, N, turned, wide)
+    call(turn_pixels, x.reshape(-1), C, H * W, N, turned, wide)
     parts = parts_for(dw.size * dy[0].size)
     sums, zeros, product = (
         scratch("taps", KH * KW * M * wide),
@@ -45,7 +46,7 @@ def filter_gradient(x, dy, y, dw, dbias, window, back=True):
             product, parts,
             dy.reshape(-1), dy[0].size, wk, turned, xk, K, columns, wide, part, M, zeros, np.float32(-np.inf), False
         )  # fmt: skip
-    add_taps(sums, KH * KW, M, C, wide, dw.reshape(-1))
+    call(add_taps, sums, KH * KW, M, C, wide, dw.reshape(-1))
 
 
 @lru_cache(256)

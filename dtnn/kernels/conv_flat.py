@@ -19,6 +19,7 @@ from .dense import vectors
 from .gradient_tile import gradient_tile
 from .product_tile import product_tile
 from .scratch import scratch
+from .tape import call
 from .tile_sizes import choose_tile, odd_lines, table
 
 NO_FLOOR = np.float32(-np.inf)
@@ -66,7 +67,8 @@ def filter_gradient(x, dy, y, dw, dbias, window, back=True):
     plan = flat_plan(x.shape, dw.shape, dy.shape, window.dilation, False)
     taps = dw[0].size
     xk = by_channel(x.shape, dw.shape, dy.shape, window.dilation)
-    gradient_kernel(*choose_tile(len(dy), taps, USUAL_GRADIENT, gradient=True))(
+    call(
+        gradient_kernel(*choose_tile(len(dy), taps, USUAL_GRADIENT, gradient=True)),
         x.reshape(-1), x.shape, dy.reshape(-1), dy.shape, dw.reshape(-1), window.padding, xk, taps, plan.xv, plan.strip,
         plan.columns, plan.reach, plan.channel, plan.out, scratch("strip", len(x) * plan.channel),
         scratch("delta", len(dy) * plan.out), scratch("out", 64),
@@ -75,7 +77,8 @@ def filter_gradient(x, dy, y, dw, dbias, window, back=True):
 
 def run(plan, x, w, start, floor, adds, y, padding):
     """Call the kernel of the plan's tile."""
-    product_kernel(*choose_tile(len(y), len(plan.xv) - 16, USUAL))(
+    call(
+        product_kernel(*choose_tile(len(y), len(plan.xv) - 16, USUAL)),
         x.reshape(-1), x.shape, w.reshape(-1), plan.wk, plan.ws, start, floor, adds, y.reshape(-1), y.shape, padding, plan.xk,
         len(plan.xk) - 16, plan.xv, plan.strip, plan.columns, plan.reach, plan.channel, plan.out,
         scratch("strip", len(x) * plan.channel), scratch("delta", len(y) * plan.out),

@@ -12,6 +12,7 @@ from .cache import kernel
 from .parts import parts_for, run
 from .product_tile import product_tile
 from .scratch import scratch
+from .tape import call
 from .tile_sizes import choose_tile, table
 from .turn_tile import turn
 
@@ -31,7 +32,7 @@ def forward(x, w, bias, y, relu=False):
             y[y <= 0] = 0
         return
     if y.shape[1] <= FEW:
-        of_few(x, w, bias, y, relu)
+        call(of_few, x, w, bias, y, relu)
         return
     start = scratch("zeros", len(w)) if bias is None else bias
     product(w, w.shape[1], 1, x, y, start, np.float32(0) if relu else NO_FLOOR, False)

@@ -17,6 +17,7 @@ import numba
 from ..machine import threads_here
 from .cache import kernel
 from .scratch import scratch
+from .tape import call
 
 LEAST_WORK = 500_000  # multiply-adds, or so: below, waking a thread costs more than it helps
 region = threading.Lock()
@@ -28,12 +29,17 @@ def parts_for(work):
 
 
 def run(body, parts, *arguments):
-    """body(part, parts, *arguments) for all parts at once."""
+    """body(part, parts, *arguments) for all parts at once; see also `tape.call`."""
     if parts == 1:
-        body(0, 1, *arguments)
+        call(body, 0, 1, *arguments)
     else:
-        with region:
-            twin(body, len(arguments))(parts, *arguments)
+        call(run_in_parallel, twin(body, len(arguments)), parts, *arguments)
+
+
+def run_in_parallel(twin, *arguments):
+    """Enter the parallel loop, when no other thread is in one."""
+    with region:
+        twin(*arguments)
 
 
 @cache
@@ -63,6 +69,11 @@ def partial_sums(parts, size):
 
 def add_partial_sums(parts, sums, *totals):
     """Add them, in their order, to the flat arrays that lie one behind the other in each."""
+    if parts > 1:
+        call(_add_partial_sums, parts, sums, *totals)
+
+
+def _add_partial_sums(parts, sums, *totals):
     size, at = sum(total.size for total in totals), 0
     for part in range(parts - 1):
         at = part * size

@@ -11,16 +11,17 @@ from numba.extending import register_jitable
 
 from .cache import kernel
 from .exponential import erf, exp, tanh
+from .tape import call
 
 
 def forward(activation, x, y, a=0.0):
     """y = f(x)"""
-    value_kernel(activation, x.dtype.type)(x.reshape(-1), y.reshape(-1), x.dtype.type(a))
+    call(value_kernel(activation, x.dtype.type), x.reshape(-1), y.reshape(-1), x.dtype.type(a))
 
 
 def gradient(activation, x, y, dy, a=0.0):
     """dy *= f'(x), in place"""
-    slope_kernel(activation, x.dtype.type)(x.reshape(-1), y.reshape(-1), dy.reshape(-1), x.dtype.type(a))
+    call(slope_kernel(activation, x.dtype.type), x.reshape(-1), y.reshape(-1), dy.reshape(-1), x.dtype.type(a))
 
 
 @cache

@@ -1,10 +1,8 @@
 """Activations: functions of each number."""
 
-import numpy as np
-
 from ..kernels import activations, pointwise
 from .layer import Layer
-from .passes import Pass, checked
+from .passes import Pass, checked, joined
 
 
 def number_by_number(layer, activation, x, step, a=0.0):
@@ -17,7 +15,7 @@ def number_by_number(layer, activation, x, step, a=0.0):
     def backward(dy, into=None):
         dy = checked(dy, y.shape[:-1], layer, step, x.dtype)
         pointwise.gradient(activation, x, y, dy, a)
-        return dy if into is None else np.add(into, dy, out=into)
+        return joined(dy, into)
 
     return y, backward
 
@@ -29,9 +27,12 @@ class ReLU(Layer):
 
     Examples
     --------
+    >>> import numpy as np
     >>> ReLU()(np.array([[-1.0, 0.0, 2.0]], np.float32))
     array([[0., 0., 2.]], dtype=float32)
     """
+
+    replays = True
 
     def forward(self, x, step=None):
         """y, backward"""
@@ -43,7 +44,7 @@ class ReLU(Layer):
         def backward(dy, into=None):
             dy = checked(dy, y.shape[:-1], self, step, x.dtype)
             activations.mask_delta(dy, y)
-            return dy if into is None else np.add(into, dy, out=into)
+            return joined(dy, into)
 
         return y, backward
 
@@ -62,9 +63,12 @@ class LeakyReLU(Layer):
 
     Examples
     --------
+    >>> import numpy as np
     >>> LeakyReLU(0.5)(np.array([[-1.0, 2.0]])).tolist()
     [[-0.5, 2.0]]
     """
+
+    replays = True
 
     def __init__(self, slope=0.01):
         self.slope = slope
@@ -88,9 +92,12 @@ class ELU(Layer):
 
     Examples
     --------
+    >>> import numpy as np
     >>> ELU()(np.array([[-1000.0, 0.0, 2.0]])).tolist()
     [[-1.0, 0.0, 2.0]]
     """
+
+    replays = True
 
     def __init__(self, alpha=1.0):
         self.alpha = alpha
@@ -109,9 +116,12 @@ class GELU(Layer):
 
     Examples
     --------
+    >>> import numpy as np
     >>> GELU()(np.array([[-1.0, 0.0, 1.0]])).round(6).tolist()
     [[-0.158655, 0.0, 0.841345]]
     """
+
+    replays = True
 
     def forward(self, x, step=None):
         """y, backward"""
@@ -127,9 +137,12 @@ class SiLU(Layer):
 
     Examples
     --------
+    >>> import numpy as np
     >>> SiLU()(np.array([[-1.0, 0.0, 1.0]])).round(6).tolist()
     [[-0.268941, 0.0, 0.731059]]
     """
+
+    replays = True
 
     def forward(self, x, step=None):
         """y, backward"""
@@ -143,9 +156,12 @@ class Sigmoid(Layer):
 
     Examples
     --------
+    >>> import numpy as np
     >>> Sigmoid()(np.array([[-1000.0, 0.0, 1000.0]])).tolist()
     [[0.0, 0.5, 1.0]]
     """
+
+    replays = True
 
     def forward(self, x, step=None):
         """y, backward"""
@@ -157,9 +173,12 @@ class Tanh(Layer):
 
     Examples
     --------
+    >>> import numpy as np
     >>> Tanh()(np.array([[-1000.0, 0.0, 1.0]])).round(6).tolist()
     [[-1.0, 0.0, 0.761594]]
     """
+
+    replays = True
 
     def forward(self, x, step=None):
         """y, backward"""
@@ -171,9 +190,12 @@ class Arctanh(Layer):
 
     Examples
     --------
+    >>> import numpy as np
     >>> Arctanh()(np.array([[0.0, 0.5]])).round(6).tolist()
     [[0.0, 0.549306]]
     """
+
+    replays = True
 
     def forward(self, x, step=None):
         """y, backward"""
@@ -185,9 +207,12 @@ class Log(Layer):
 
     Examples
     --------
+    >>> import numpy as np
     >>> Log()(np.array([[1.0, 2.0]])).round(6).tolist()
     [[0.0, 0.693147]]
     """
+
+    replays = True
 
     def forward(self, x, step=None):
         """y, backward"""

@@ -3,9 +3,10 @@
 import numpy as np
 
 from ..kernels.averages import average, average_gradient
+from ..kernels.tape import call
 from .layer import Layer
 from .numbers import pair
-from .passes import Pass, checked
+from .passes import Pass, checked, joined
 from .pooling import pool_output, pool_window
 
 
@@ -29,6 +30,8 @@ class AvgPool2d(Layer):
     >>> AvgPool2d(2).build((6, 28, 28), None)
     (6, 14, 14)
     """
+
+    replays = True
 
     def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):
         self.kernel_size, self.stride, self.padding, self.ceil_mode = kernel_size, stride, padding, ceil_mode
@@ -67,6 +70,8 @@ class AdaptiveAvgPool2d(Layer):
     (6, 3, 2)
     """
 
+    replays = True
+
     def __init__(self, output_size):
         self.output_size = output_size
         self._output = pair(output_size, "output_size", "AdaptiveAvgPool2d")
@@ -94,6 +99,8 @@ class GlobalAvgPool2d(Layer):
     (64,)
     """
 
+    replays = True
+
     def build(self, shape, rng):
         """(C, H, W) -> (C,)"""
         check_image(self, shape)
@@ -119,14 +126,14 @@ def average_over(layer, x, limits, counts, step):
     rows, columns = limits
     y = step.empty((len(x), rows.shape[1], columns.shape[1], x.shape[3]), x.dtype)
     scale, zero = (1 / np.multiply.outer(*counts)).astype(x.dtype), x.dtype.type(0)
-    average(x, rows, columns, scale, y, zero)
+    call(average, x, rows, columns, scale, y, zero)
     tiles = all(ends[0] == 0 and ends[-1] == x.shape[k + 1] for k, ends in enumerate(map(joints, limits)))
 
     def backward(dy, into=None):
         dy = checked(dy, y.shape[:-1], layer, step, x.dtype)
         dx = step.empty(x.shape, x.dtype)
-        average_gradient(dy, rows, columns, scale, tiles, dx, zero)
-        return dx if into is None else np.add(into, dx, out=into)
+        call(average_gradient, dy, rows, columns, scale, tiles, dx, zero)
+        return joined(dx, into)
 
     return y, backward
 

@@ -6,8 +6,9 @@ import numpy as np
 
 from ..kernels import normalization as kernels
 from ..kernels.parts import parts_for, run
+from ..kernels.tape import call
 from .layer import Layer, Parameter
-from .passes import Pass, checked
+from .passes import Pass, checked, joined
 
 
 class BatchNorm2d(Layer):
@@ -68,7 +69,8 @@ class BatchNorm2d(Layer):
         v, zero, adds = x.reshape(flat), x.dtype.type(0), added is not None
         e, z = (added if adds else x).reshape(flat), y.reshape(flat)
         if not step.training:
-            inverse = (1 / np.sqrt(self.running_var + self.eps)).astype(x.dtype)
+            inverse = step.empty((len(weight),), x.dtype)
+            call(self._inverse_deviation, inverse)
             divided(kernels.normalize, v, weight, bias, self.running_mean, inverse, e, adds, relu, z, zero)
             return y, None
         mean, inverse, variance = (step.empty((len(weight),), x.dtype) for _ in range(3))
@@ -78,16 +80,23 @@ class BatchNorm2d(Layer):
             divided(kernels.normalize, v, weight, bias, mean, inverse, e, adds, relu, z, zero)
         elif count:
             divided(kernels.batch_norm, v, weight, bias, x.dtype.type(self.eps), e, adds, relu, z, mean, inverse, variance, zero)
-        self._run(mean, variance, count)
+        call(self._run, mean, variance, count)
 
         def backward(dy, into=None):
             dy = checked(dy, x.shape[:-1], self, step, x.dtype)
             dx = step.empty(x.shape, x.dtype) if adds else dy
             mask = v, weight, bias, mean, inverse
             self._gradient(mask, z, relu, adds and relu, adds, dy.reshape(flat), dx.reshape(flat), count, step, zero)
-            return dx if into is None else np.add(into, dx, out=into)
+            return joined(dx, into)
 
         return y, backward
+
+    @property
+    def replays(self):
+        return not self.sync
+
+    def _inverse_deviation(self, inverse):
+        inverse[...] = 1 / np.sqrt(self.running_var + self.eps)
 
     def _statistics(self, v, step, mean, inverse, variance):
         """Mean and variance over the batches of all ranks: first the sum, then the squares of the distances from the mean."""
@@ -139,6 +148,7 @@ class BatchNorm1d(Layer):
     buffers = BatchNorm2d.buffers
     __init__ = BatchNorm2d.__init__
     forward, _statistics, _run, _gradient = BatchNorm2d.forward, BatchNorm2d._statistics, BatchNorm2d._run, BatchNorm2d._gradient
+    replays, _inverse_deviation = BatchNorm2d.replays, BatchNorm2d._inverse_deviation
 
     def build(self, shape, rng):
         """(D,) or (D, T), unchanged"""

@@ -4,10 +4,11 @@ import numpy as np
 
 from ..kernels.activations import mask_delta
 from ..kernels.sums import add
+from ..kernels.tape import call
 from .conv2d import Conv2d
 from .layer import Layer
 from .linear import Linear
-from .passes import Pass, checked
+from .passes import Pass, assign, checked, joined
 from .sequential import Sequential
 
 
@@ -39,6 +40,8 @@ class Residual(Layer):
     >>> block.build((8, 4, 4), np.random.default_rng(0))
     (8, 4, 4)
     """
+
+    replays = True
 
     def __init__(self, body, shortcut=None):
         self.body = body if isinstance(body, Sequential) else Sequential(body)
@@ -76,7 +79,7 @@ class Residual(Layer):
             inner_dy = dy if fused or leaves_delta(self.body) else step.copy(dy)
             if side_backward is None:
                 dx = body_backward(inner_dy, into=dy)
-                return dx if into is None or dx is None else np.add(into, dx, out=into)
+                return dx if dx is None else joined(dx, into)
             dx = body_backward(inner_dy) if into is None else body_backward(inner_dy, into=into)
             return side_backward(dy) if dx is None else side_backward(dy, into=dx)
 
@@ -111,6 +114,8 @@ class Concatenate(Layer):
     (7, 8, 8)
     """
 
+    replays = True
+
     def __init__(self, *branches):
         if not branches:
             raise ValueError("Concatenate needs a branch, such as Concatenate(Sequential(), Conv2d(4, 1)); got none")
@@ -134,7 +139,7 @@ class Concatenate(Layer):
         places = [slice(end - len(y), end) for y, end in zip(outputs, ends)]
         y = step.empty((ends[-1], *outputs[0].shape[1:]), outputs[0].dtype)
         for place, part in zip(places, outputs):
-            y[place] = part
+            call(assign, y[place], part)
 
         def backward(dy, into=None):
             dy = checked(dy, y.shape[:-1], self, step, y.dtype)

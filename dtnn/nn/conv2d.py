@@ -122,6 +122,10 @@ class Conv2d(Layer):
         fast = not self.exact and conv_winograd.suits(shape, self._window) and conv_winograd.pays(shape, y.shape)
         return conv_winograd if fast else conv_direct
 
+    @property
+    def replays(self):
+        return self.algorithm != "im2col"
+
     def forward(self, x, step=None, relu=False):
         """y, backward; with `relu` y = max(0, W * x + b)."""
         step = step or Pass()

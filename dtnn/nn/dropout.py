@@ -1,12 +1,11 @@
 """`Dropout`: switch a share of the numbers off while training."""
 
-import numpy as np
-
 from ..kernels.dropout import dropout
 from ..kernels.random import stream
+from ..kernels.tape import call
 from .layer import Layer
 from .numbers import share
-from .passes import Pass, checked
+from .passes import Pass, checked, joined
 
 
 class Dropout(Layer):
@@ -24,11 +23,14 @@ class Dropout(Layer):
 
     Examples
     --------
+    >>> import numpy as np
     >>> x = np.ones((1000, 1), np.float32)
     >>> y, backward = Dropout(0.5).forward(x)
     >>> sorted(set(y.ravel().tolist()))
     [0.0, 2.0]
     """
+
+    replays = True
 
     def __init__(self, rate):
         self.rate = share(rate, "rate", "Dropout")
@@ -37,14 +39,17 @@ class Dropout(Layer):
         """y, backward"""
         step = step or Pass()
         if not step.training or self.rate == 0:
-            return x, lambda dy, into=None: dy if into is None else np.add(into, dy, out=into)
+            return x, joined
         x = checked(x, None, self, step)
-        key, first, y = stream(step.seed, step.number, step.next_key()), step.first, step.empty(x.shape, x.dtype)
-        dropout(x, y, self.rate, key, first)
+        key, y = step.next_key(), step.empty(x.shape, x.dtype)
+        call(self._drop, x, y, step, key)
 
         def backward(dy, into=None):
             dy = checked(dy, y.shape[:-1], self, step, x.dtype)
-            dropout(dy, dy, self.rate, key, first)
-            return dy if into is None else np.add(into, dy, out=into)
+            call(self._drop, dy, dy, step, key)
+            return joined(dy, into)
 
         return y, backward
+
+    def _drop(self, x, y, step, key):
+        dropout(x, y, self.rate, stream(step.seed, step.number, key), step.first)

@@ -2,9 +2,8 @@
 
 import math
 
-import numpy as np
-
 from .layer import Layer
+from .passes import joined
 
 
 class Flatten(Layer):
@@ -16,6 +15,8 @@ class Flatten(Layer):
     (400,)
     """
 
+    replays = True
+
     def build(self, shape, rng):
         """(...) -> (product,)"""
         return (math.prod(shape),)
@@ -25,6 +26,6 @@ class Flatten(Layer):
         shape = x.shape
 
         def backward(dy, into=None):
-            return dy.reshape(shape) if into is None else np.add(into, dy.reshape(shape), out=into)
+            return joined(dy.reshape(shape), into)
 
         return x.reshape(math.prod(shape[:-1]), shape[-1]), backward

@@ -66,6 +66,7 @@ class Layer:
     """
 
     trainable = True  # False: this layer and all inside it are frozen
+    replays = False  # whether all that it does to arrays goes through `kernels.tape.call`, see `Replay`
     buffers = ()  # names of attributes with running statistics: kept with the weights, averaged over ranks
 
     def build(self, shape, rng):

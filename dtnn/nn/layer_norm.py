@@ -3,8 +3,9 @@
 import numpy as np
 
 from ..kernels import layer_norm as kernels
+from ..kernels.tape import call
 from .layer import Layer, Parameter, keeps_weights
-from .passes import Pass, checked
+from .passes import Pass, checked, joined
 
 
 class LayerNorm(Layer):
@@ -28,6 +29,8 @@ class LayerNorm(Layer):
     (64, 10)
     """
 
+    replays = True
+
     def __init__(self, eps=1e-5):
         self.eps, self.weight = eps, None
 
@@ -48,12 +51,14 @@ class LayerNorm(Layer):
         x = checked(x, (len(weight.value), *x.shape[1:-1]), self, step, weight.value.dtype)
         y, rows = step.empty(x.shape, x.dtype), (len(x), x.size // len(x))
         mean, inverse = step.empty(rows[1:], x.dtype), step.empty(rows[1:], x.dtype)
-        kernels.layer_norm(x.reshape(rows), weight.value, bias.value, x.dtype.type(self.eps), y.reshape(rows), mean, inverse)
+        call(
+            kernels.layer_norm, x.reshape(rows), weight.value, bias.value, x.dtype.type(self.eps), y.reshape(rows), mean, inverse
+        )
 
         def backward(dy, into=None):
             dy = checked(dy, y.shape[:-1], self, step, x.dtype)
             grads = (weight.grad, bias.grad) if weight.learns else (np.zeros_like(weight.grad), np.zeros_like(bias.grad))
-            kernels.layer_norm_gradient(x.reshape(rows), weight.value, mean, inverse, dy.reshape(rows), *grads)
-            return dy if into is None else np.add(into, dy, out=into)
+            call(kernels.layer_norm_gradient, x.reshape(rows), weight.value, mean, inverse, dy.reshape(rows), *grads)
+            return joined(dy, into)
 
         return y, backward

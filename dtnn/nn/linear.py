@@ -36,6 +36,8 @@ class Linear(Layer):
     (10, 5)
     """
 
+    replays = True
+
     def __init__(self, features, bias=True, init="he_uniform"):
         self.features = whole(features, "features", "Linear")
         self.weight, self.bias, self.init = None, bias, init

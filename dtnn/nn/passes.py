@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from ..kernels.aligned import SLACK, aligned, has_slack
+from ..kernels.tape import call, recorder
 
 
 class Pass:
@@ -113,8 +114,35 @@ class Pass:
         """The same numbers, C-contiguous, in a buffer of this pass."""
         array = np.asarray(array)
         buffer = self.empty(array.shape, dtype or array.dtype)
-        buffer[...] = array
+        call(assign, buffer, array)
         return buffer
+
+    # ---- who watches
+
+    @property
+    def watched(self):
+        """Whether somebody wants to know when layers are done, or may want to when this is done again."""
+        return self.watcher is not None or recorder.tape is not None
+
+    def tell_forward(self, layer):
+        """Tell the watcher, if there is one now."""
+        if self.watcher is not None:
+            self.watcher.forward(layer)
+
+    def tell_backward(self, layer):
+        """The same for a backward."""
+        if self.watcher is not None:
+            self.watcher.backward(layer)
+
+
+def assign(to, array):
+    """to[...] = array, of any float type"""
+    to[...] = array
+
+
+def joined(dx, into=None):
+    """dx, or `into` with dx added: how the gradients of branches join."""
+    return dx if into is None else call(np.add, into, dx, into)
 
 
 class Buffer:

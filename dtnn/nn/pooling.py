@@ -6,7 +6,7 @@ from ..kernels import pooling, pooling_plain
 from ..kernels.parts import parts_for, run
 from .layer import Layer
 from .numbers import pair
-from .passes import Pass, checked
+from .passes import Pass, checked, joined
 
 
 class MaxPool2d(Layer):
@@ -36,6 +36,8 @@ class MaxPool2d(Layer):
     (6, 14, 14)
     """
 
+    replays = True
+
     def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False):
         self.kernel_size, self.stride, self.padding, self.ceil_mode = kernel_size, stride, padding, ceil_mode
         self._size, self._stride, self._padding = pool_window("MaxPool2d", kernel_size, stride, padding)
@@ -63,7 +65,7 @@ class MaxPool2d(Layer):
             dy = checked(dy, y.shape[:-1], self, step, x.dtype)
             dx = x if over and tiles else step.empty(x.shape, x.dtype)
             spread_gradient(x, y, dy, window, relu, tiles, dx)
-            return dx if into is None else np.add(into, dx, out=into)
+            return joined(dx, into)
 
         return y, backward
 

@@ -2,9 +2,8 @@
 
 import math
 
-import numpy as np
-
 from .layer import Layer
+from .passes import joined
 
 
 class Reshape(Layer):
@@ -20,6 +19,8 @@ class Reshape(Layer):
     >>> Reshape((1, 28, -1)).build((784,), None)
     (1, 28, 28)
     """
+
+    replays = True
 
     def __init__(self, shape):
         self.shape = tuple(shape)
@@ -40,6 +41,6 @@ class Reshape(Layer):
 
         def backward(dy, into=None):
             dx = dy.reshape(shape)
-            return dx if into is None else np.add(into, dx, out=into)
+            return joined(dx, into)
 
         return x.reshape(*self.build(shape[:-1], None), shape[-1]), backward

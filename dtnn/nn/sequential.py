@@ -5,11 +5,12 @@ from functools import cache
 
 import numpy as np
 
+from ..kernels.tape import call
 from .activations import ReLU
 from .conv2d import Conv2d
 from .layer import Layer, call_forward
 from .parameters import named_layers
-from .passes import Pass, checked
+from .passes import Pass, checked, joined
 from .pooling import MaxPool2d
 
 
@@ -41,6 +42,8 @@ class Sequential(Layer):
     (10, 5)
     """
 
+    replays = True
+
     def __init__(self, *layers):
         for layer in layers:
             if not isinstance(layer, Layer):
@@ -69,16 +72,16 @@ class Sequential(Layer):
     def forward(self, x, step=None, **last):
         """y, backward; `last` goes to the last layer."""
         step = step or Pass()
-        backwards, watcher = [], step.watcher
+        backwards, watched = [], step.watched
         for number, (layer, options) in enumerate(self._plan, 1):
             x, backward = run(layer, x, step, {**options, **last} if last and number == len(self._plan) else options)
-            backwards.append(backward if watcher is None else watched(backward, layer, watcher))
-            if watcher is not None:
-                watcher.forward(layer)
+            backwards.append(telling(backward, layer, step) if watched else backward)
+            if watched:
+                call(step.tell_forward, layer)
 
         def backward(dy, into=None):
             if not backwards:
-                return dy if into is None else np.add(into, dy, out=into)
+                return joined(dy, into)
             own = False  # whether dy was made here, so that nobody else needs it
             for back in backwards[:0:-1]:
                 dx = back(dy)
@@ -95,12 +98,12 @@ class Sequential(Layer):
         return x, backward
 
 
-def watched(backward, layer, watcher):
-    """The same backward; the watcher is told when it is done."""
+def telling(backward, layer, step):
+    """The same backward; the watcher of the pass is told when it is done."""
 
     def told(dy, **into):
         dx = backward(dy, **into)
-        watcher.backward(layer)
+        call(step.tell_backward, layer)
         return dx
 
     return told
@@ -186,6 +189,6 @@ def run(layer, x, step, options):
         dx = backward(step.copy(checked(dy, y.shape[:-1], layer, step, dtype)))
         if dx is None or step.is_input(x):
             return None
-        return step.copy(dx, dtype) if into is None else np.add(into, dx, out=into)
+        return step.copy(dx, dtype) if into is None else joined(dx, into)
 
     return y, on_copies

@@ -1,10 +1,9 @@
 """`Softmax`, `LogSoftmax`: over the first axis."""
 
-import numpy as np
-
 from ..kernels.softmax import softmax, softmax_gradient
+from ..kernels.tape import call
 from .layer import Layer
-from .passes import Pass, checked
+from .passes import Pass, checked, joined
 
 
 def over_features(layer, x, step, logarithmic):
@@ -12,12 +11,12 @@ def over_features(layer, x, step, logarithmic):
     step = step or Pass()
     x = checked(x, None, layer, step)
     y, rows = step.empty(x.shape, x.dtype), (len(x), -1)
-    softmax(x.reshape(rows), y.reshape(rows), logarithmic)
+    call(softmax, x.reshape(rows), y.reshape(rows), logarithmic)
 
     def backward(dy, into=None):
         dy = checked(dy, y.shape[:-1], layer, step, x.dtype)
-        softmax_gradient(y.reshape(rows), dy.reshape(rows), logarithmic)
-        return dy if into is None else np.add(into, dy, out=into)
+        call(softmax_gradient, y.reshape(rows), dy.reshape(rows), logarithmic)
+        return joined(dy, into)
 
     return y, backward
 
@@ -30,9 +29,12 @@ class Softmax(Layer):
 
     Examples
     --------
+    >>> import numpy as np
     >>> Softmax()(np.array([[0.0], [0.0]])).ravel().tolist()
     [0.5, 0.5]
     """
+
+    replays = True
 
     def forward(self, x, step=None):
         """y, backward"""
@@ -46,9 +48,12 @@ class LogSoftmax(Layer):
 
     Examples
     --------
+    >>> import numpy as np
     >>> LogSoftmax()(np.array([[1000.0], [1000.0]])).ravel().round(6).tolist()
     [-0.693147, -0.693147]
     """
+
+    replays = True
 
     def forward(self, x, step=None):
         """y, backward"""

@@ -9,6 +9,7 @@ from ..data import batch_last, batches, shares
 from ..kernels.aligned import aligned
 from ..nn.parameters import named_layers
 from ..nn.passes import Pass
+from ..nn.replay import Replay
 from ..optim import Progress
 from ..parallel import in_sync
 from ..records import Epoch, Step, Stop
@@ -42,7 +43,7 @@ class Replica:
         self.exchange = strategy.begin(self.tracer.comm, self.parameters, optimizer)
         self.tail = self.parameters.tail(ARRIVALS + (comm.size if comm.size <= MOST_ARRIVALS else 0))
         self.arrivals, self.aligning = Arrivals(comm, self.tail[ARRIVALS:], clock), False
-        self.scratch, self.inputs = Pass(seed), {}
+        self.net, self.scratch, self.inputs = Replay(model.net), Pass(seed), {}
         self.step, self.past = 0, []
         self.steps_per_epoch = math.ceil(len(data) / batch_size)
         # normalisation over all ranks reduces inside a step, so a rank without samples must go along
@@ -98,6 +99,7 @@ class Replica:
 
     def begin_epoch(self):
         """Nothing counted yet."""
+        self.net.forget()
         nothing, none = np.zeros((*self.model.net.shapes[-1], 0)), self.data.gather_targets(np.arange(0))
         self.sums, self.samples = [metric.sums(nothing, none) for metric in self.metrics], 0
         self.watch.begin()
@@ -173,7 +175,7 @@ class Replica:
         x, targets = self.data.gather(indices, self._input(count), dtype, (self.seed, self.step))
         self.watch.lap("data")
         self.scratch.begin(self.step, first, count, total, x=x, sum_over_ranks=reduce, watcher=watcher)
-        outputs, backward = self.model.net.forward(x, self.scratch)
+        outputs, backward = self.net.forward(x, self.scratch)
         self.sums = [old + metric.sums(outputs, targets) for old, metric in zip(self.sums, self.metrics)]
         loss_sum, delta = self.loss(outputs, targets, total)
         self.watch.lap("forward")

@@ -6,6 +6,7 @@ import pytest
 from dtnn.kernels import parts
 from dtnn.machine import threads
 from dtnn.nn import Parameters, Pass
+from dtnn.nn.replay import Replay
 from tests.nn_conformance.test_conformance import build, cleared, close, delta, gradients, inputs
 
 pytestmark = pytest.mark.slow  # compiles a second version of most kernels
@@ -43,3 +44,19 @@ def test_two_threads_give_the_numbers_of_one(call, shape, count, monkeypatch):
                 np.testing.assert_array_equal(a, b)
     close(numbers(), alone, 0)
     assert Parameters(layer).value.dtype == np.float32
+
+
+def test_a_step_from_the_tape_runs_on_two_threads_too(monkeypatch):
+    monkeypatch.setattr(parts, "LEAST_WORK", 1)
+    net, out = build("Sequential(Conv2d(8, 3, padding=1), ReLU(), MaxPool2d(2), Flatten(), Linear(5))", (6, 10, 10))
+    x, dy = inputs("", (6, 10, 10), 40), delta(out, 40)
+    with threads(2):
+        cleared(net)
+        y, backward = net.forward(x, Pass())
+        wanted = y.copy(), backward(dy.copy()).copy(), gradients(net)
+        replay, step = Replay(net), Pass()
+        for number in range(20):
+            cleared(net)
+            step.begin(number, 0, 40, 40)
+            y, backward = replay.forward(x, step)
+            close((y, backward(dy), gradients(net)), wanted, 0)

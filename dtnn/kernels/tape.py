@@ -1,0 +1,56 @@
+"""What a step does with arrays, written down, so that it can be done again without the Python that decided on it.
+
+    with recording(tape):
+        call(kernel, x, y)       # done, and written down
+    play(tape)                   # done again: whatever x holds now
+
+Nearly all that a layer decides depends on shapes alone.  Of a step of LeNet-5 with 64 images that deciding is a sixth.
+"""
+
+import threading
+from contextlib import contextmanager
+
+
+class Recorder(threading.local):
+    """Where this thread writes down what it does; None: nowhere."""
+
+    tape = None
+
+
+recorder = Recorder()
+
+
+@contextmanager
+def recording(tape):
+    """Within it, each `call` of this thread is appended to `tape`, a list, as (function, arguments)."""
+    before, recorder.tape = recorder.tape, tape
+    try:
+        yield tape
+    finally:
+        recorder.tape = before
+
+
+def call(function, *arguments):
+    """function(*arguments), which works on the same arrays whenever it is called; written down if this thread records.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x, y = np.ones(2), np.zeros(2)
+    >>> with recording([]) as tape:
+    ...     call(np.add, x, x, y)
+    array([2., 2.])
+    >>> x[:] = 5
+    >>> play(tape)
+    >>> y
+    array([10., 10.])
+    """
+    if recorder.tape is not None:
+        recorder.tape.append((function, arguments))
+    return function(*arguments)
+
+
+def play(tape):
+    """Do again what is on the tape."""
+    for function, arguments in tape:
+        function(*arguments)

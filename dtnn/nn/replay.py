@@ -1,0 +1,94 @@
+"""`Replay`: a network whose layers decide once, and then do again what they decided."""
+
+import numpy as np
+
+from ..kernels.parts import threads_here
+from ..kernels.tape import play, recording
+from .parameters import named_layers
+from .sequential import built_in
+
+
+class Replay:
+    """A network's `forward`, and the backward it hands back, without the Python between the kernels.
+
+    What a layer does to arrays depends on shapes alone, and a pass hands out the same buffers each time.  So the calls of the
+    first step with an input are written down (`kernels.tape`), and made again in the steps that follow.  A network with a
+    layer that does not say that it `replays`, such as one of the user's own, runs as it always does.
+
+    Parameters
+    ----------
+    net : Layer
+        A built network.
+
+    Notes
+    -----
+    Layers are asked anew after `forget`, which a training calls before every epoch: until then what is changed at a layer by
+    hand (a padding, not a weight) has no effect.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dtnn.nn import Linear, Pass, Sequential
+    >>> net = Sequential(Linear(2))
+    >>> net.build((3,), np.random.default_rng(0))
+    (2,)
+    >>> x, step, replay = np.ones((3, 4), np.float32), Pass(), Replay(net)
+    >>> for number in range(3):
+    ...     step.begin(number, 0, 4, 4, x=x)
+    ...     y, backward = replay.forward(x, step)
+    ...     dx = backward(np.ones((2, 4), np.float32))
+    >>> len(replay.tapes)
+    1
+    """
+
+    def __init__(self, net):
+        self.net, self.tapes = net, {}
+        self.able = all(built_in(type(layer)) and layer.replays for _, layer, _ in named_layers(net))
+
+    def forget(self):
+        """Ask the layers again."""
+        self.tapes.clear()
+
+    def forward(self, x, step):
+        """y, and the backward that takes dy to dx and adds to the parameters' gradients; see `Layer.forward`."""
+        if not self.able or x.dtype != np.float32 or x.shape[-1] == 0:
+            return self.net.forward(x, step)
+        tape = self.tapes.get(x.shape[-1])
+        if tape is None or not tape.fits(x, step):
+            tape = self.tapes[x.shape[-1]] = Tape(x, step)
+        return tape.forward(self.net)
+
+
+class Tape:
+    """The calls of one forward and one backward, for one input array, in the buffers of one pass."""
+
+    def __init__(self, x, step):
+        self.x, self.step, self.threads = x, step, threads_here()
+        self.there, self.back = None, None  # the calls, once all of them are known
+        self.y = self.backward = self.dy = self.dx = None
+
+    def fits(self, x, step):
+        """Whether the calls would be the same ones."""
+        return x is self.x and step is self.step and self.threads == threads_here()
+
+    def forward(self, net):
+        """y, backward; the first time they are written down."""
+        if self.there is None:
+            with recording([]) as calls:
+                self.y, self.backward = net.forward(self.x, self.step)
+            self.there = calls
+        else:
+            play(self.there)
+        return self.y, self.back_from
+
+    def back_from(self, dy):
+        """Backward, from a dy that may lie anywhere."""
+        if self.back is None:
+            self.dy = self.step.copy(dy, self.y.dtype)
+            with recording([]) as calls:
+                self.dx = self.backward(self.dy)
+            self.back = calls
+        else:
+            self.dy[...] = dy
+            play(self.back)
+        return self.dx
