@@ -74,11 +74,11 @@ def adam(value, grad, mean, square, step, lr, beta1=0.9, beta2=0.999, eps=1e-8, 
 
 @kernel
 def sgd_plain(part, parts, value, grad, lr, one, masked, mask, weight_decay):
-    for i in range(value.size * part // parts, value.size * (part + 1) // parts):
-        v = value[i]
-        d = mask[i] if masked else one
-        value[i] = v - lr * (grad[i] + weight_decay * d * v)
-        grad[i] = 0
+    first, last = value.size * part // parts, value.size * (part + 1) // parts
+    v, g, k = value[first:last], grad[first:last], mask[first:last]
+    for i in range(v.size):
+        v[i] -= lr * (g[i] + weight_decay * (k[i] if masked else one) * v[i])
+        g[i] = 0
 
 
 @kernel
@@ -104,13 +104,14 @@ def sgd_momentum(part, parts, value, grad, momentum, lr, mu, nesterov, one, mask
 def adam_pass(
     part, parts, value, grad, mean, square, rate, beta1, rest1, beta2, rest2, eps, scale, one, masked, mask, added, shrunk
 ):  # fmt: skip
-    for i in range(value.size * part // parts, value.size * (part + 1) // parts):
-        v = value[i]
-        d = mask[i] if masked else one
-        g = grad[i] + added * d * v
-        m = beta1 * mean[i] + rest1 * g
-        s = beta2 * square[i] + rest2 * (g * g)
-        mean[i] = m
-        square[i] = s
-        value[i] = v - shrunk * d * v - rate * m / (np.sqrt(s) * scale + eps)
-        grad[i] = 0
+    first, last = value.size * part // parts, value.size * (part + 1) // parts
+    v, g, k, means, squares = value[first:last], grad[first:last], mask[first:last], mean[first:last], square[first:last]
+    for i in range(v.size):
+        d = k[i] if masked else one
+        u = g[i] + added * d * v[i]
+        m = beta1 * means[i] + rest1 * u
+        s = beta2 * squares[i] + rest2 * (u * u)
+        means[i] = m
+        squares[i] = s
+        v[i] = v[i] - shrunk * d * v[i] - rate * m / (np.sqrt(s) * scale + eps)
+        g[i] = 0
