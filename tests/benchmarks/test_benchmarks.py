@@ -28,7 +28,7 @@ def rows(folder, script, *options):
 
 def test_all_are_here():
     assert {path.name for path in (ROOT / "benchmarks").glob("bench_*.py")} == {
-        "bench_compile.py", "bench_conv.py", "bench_inference.py", "bench_memory.py", "bench_step.py", "bench_threads.py",
+        "bench_compile.py", "bench_conv.py", "bench_inference.py", "bench_memory.py", "bench_step.py", "bench_threads.py", "bench_trace.py",
     }  # fmt: skip
 
 
@@ -55,6 +55,12 @@ def test_threads(tmp_path):
     found = rows(tmp_path, "bench_threads.py", "--nets", "mlp", "--batch", "16", "--rounds", "4")
     assert [row["threads"] for row in found] == [1, 2]
     assert all(row["seconds"] > 0 for row in found)
+
+
+def test_trace(tmp_path):
+    (found,) = rows(tmp_path, "bench_trace.py", "--net", "mlp", "--batch", "16", "--rounds", "5", "--budget", "1")
+    assert found["spans"] > 10
+    assert found["default_share"] < 0.02
 
 
 def test_compile(tmp_path):
