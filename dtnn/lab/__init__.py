@@ -1,5 +1,16 @@
-"""The lab: widgets to build a network by clicks, train it on a cluster, and look into what ranks say to each other."""
+"""The lab: widgets to build a network by clicks, train it on a cluster, and look into what ranks say to each other.
 
-from .builder import Builder
+`Studio` is the whole bench, `Builder` the list of layers behind it, without widgets.
+"""
 
-__all__ = ["Builder"]
+import importlib
+
+PLACES = {"Builder": "builder", "Studio": "studio"}
+
+__all__ = list(PLACES)
+
+
+def __getattr__(name):
+    if name in PLACES:
+        return getattr(importlib.import_module(f".{PLACES[name]}", __name__), name)
+    raise AttributeError(f"dtnn.lab has no {name!r}; it has {', '.join(__all__)}")

@@ -3,7 +3,7 @@
 import ast
 import inspect
 
-from .calls import called
+from .calls import called, parsed
 from .fields import example, fields
 
 
@@ -44,8 +44,10 @@ def with_argument(text, known, name, source):
     """
     call = ast.parse(text, mode="eval").body
     cls = known[called(call)]
-    arguments = given(call, cls) | {name: source}
     starred = [p.name for p in inspect.signature(cls).parameters.values() if p.kind is p.VAR_POSITIONAL]
+    if not source:
+        raise ValueError(f"{cls.__name__}: {name} must be given")
+    arguments = given(call, cls) | {name: source if name in starred else ast.unparse(parsed(source, "eval"))}
     first = [arguments.pop(place) for place in starred if arguments.get(place)]
     keywords = [f"{key}={value}" for key, value in arguments.items() if key not in starred]
     return f"{cls.__name__}({', '.join(first + keywords)})"

@@ -49,11 +49,12 @@ class BuilderPanel(Panel):
         self.message, self.total = Message(), widgets.HTML().add_class("dtnn-total")
         self.list = widgets.VBox([], layout={"max_height": "460px", "overflow": "hidden auto", "margin": "4px 0"})
         self.list.add_class("dtnn-layers")
+        head = widgets.HTML(faint("layer: output shape · parameters · gradient a step · forward of one sample"))
         self.text = widgets.Textarea(layout={"width": "99%", "height": "260px"}, continuous_update=True).add_class("dtnn-code")
         read = button("read this code", self._paste, "take the network over from the text above").add_class("dtnn-read")
         note = widgets.HTML(faint("Copy it out, or paste a <code>Model(...)</code> here. It is read, never executed."))
         code = widgets.VBox([self.text, read, note])
-        self.tabs = widgets.Tab([self.list, code], titles=("layers", "Python"))
+        self.tabs = widgets.Tab([widgets.VBox([head, self.list]), code], titles=("layers", "Python"))
         self.box = widgets.VBox([style(), title("Network"), tools, self.message.box, self.tabs, self.total])
         self.box.add_class("dtnn-panel").add_class("dtnn-builder")
 
@@ -171,4 +172,3 @@ class BuilderPanel(Panel):
         rows = self.builder.check()
         lines = [f"{row.call:40} {row.error or row.shape or ''}" for row in rows]
         return "\n".join([f"Network, input {self.builder.input_shape}", *lines])
-

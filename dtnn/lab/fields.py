@@ -100,7 +100,7 @@ def documented(function):
 
 def one_line(function):
     """The first paragraph of a docstring."""
-    return " ".join((inspect.getdoc(function) or "").split("\n\n")[0].split())
+    return " ".join((inspect.getdoc(function) or "").split("\n\n")[0].split()).replace("`", "")
 
 
 def example(cls):

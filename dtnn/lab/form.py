@@ -6,7 +6,7 @@ import ipywidgets as widgets
 
 from .fields import fields
 
-NARROW = {"width": "150px"}
+NARROW = {"width": "106px"}
 
 
 class Form:
@@ -90,7 +90,7 @@ def label(field):
     """The name; what the docstring says of it appears where the mouse rests."""
     title = html.escape(field.help or field.name, quote=True)
     text = f'<span class="dtnn-label" title="{title}">{html.escape(field.name)}</span>'
-    return widgets.HTML(text, layout={"width": "104px", "min_width": "70px", "flex": "0 1 104px"})
+    return widgets.HTML(text, layout={"width": "92px", "flex": "0 0 92px", "margin": "2px"})
 
 
 def written(field):

@@ -1,10 +1,10 @@
 """`LayerRow`: one layer in the builder's list."""
 
-import html
-
 import ipywidgets as widgets
 
-from .looks import button, faint
+from .looks import Message, button, faint
+
+TITLE = "output shape · parameters · bytes of their gradient, sent in each step · operations of the forward of one sample"
 
 
 class LayerRow:
@@ -19,19 +19,20 @@ class LayerRow:
     """
 
     def __init__(self, index, act):
-        self.call = button("", lambda: act("open", index), "change it", flex="1 1 auto", max_width="360px").add_class("dtnn-call")
-        self.facts = widgets.HTML(layout={"margin": "0 4px 0 14px"})
+        self.call = button("", lambda: act("open", index), "change it").add_class("dtnn-call")
+        self.facts = widgets.HTML(layout={"margin": "0"}).add_class("dtnn-facts")
+        self.wrong = Message()
         tools = [
-            button(sign, lambda name=name: act(name, index), tip, width="26px").add_class(f"dtnn-{name}")
+            button(sign, lambda name=name: act(name, index), tip, width="28px").add_class(f"dtnn-{name}")
             for sign, name, tip in (
                 ("↑", "up", "move up"),
                 ("↓", "down", "move down"),
-                ("⧉", "duplicate", "the same once more"),
+                ("++", "duplicate", "the same once more"),
                 ("✕", "remove", "take it out"),
             )
         ]
-        self.head = widgets.HBox([self.call, *tools])
-        self.box = widgets.VBox([self.head, self.facts], layout={"margin": "0"}).add_class("dtnn-layer")
+        self.head = widgets.HBox([self.call, self.facts, *tools])
+        self.box = widgets.VBox([self.head, self.wrong.box], layout={"margin": "0"}).add_class("dtnn-layer")
 
     def show(self, row, form=None):
         """Show a `Row`, and the form of its layer below it if it is the opened one."""
@@ -39,23 +40,22 @@ class LayerRow:
         self.call.tooltip = row.call
         self.call.button_style = "danger" if row.error else "info" if form else ""
         self.facts.value = facts(row)
-        children = (self.head, self.facts, form.box) if form else (self.head, self.facts)
+        self.wrong.say(row.error)
+        children = (self.head, self.wrong.box, form.box) if form else (self.head, self.wrong.box)
         if self.box.children != children:
             self.box.children = children
 
 
 def facts(row):
-    """What a layer makes and costs, or what is wrong with it, as HTML."""
-    if row.error:
-        return f'<div class="dtnn-wrong">{html.escape(row.error)}</div>'
-    if row.shape is None:
-        return faint("behind the misfit")
-    parts = ["→ " + " × ".join(map(str, row.shape))]
+    """What a layer makes and costs, as HTML."""
+    if row.error or row.shape is None:
+        return faint("does not fit" if row.error else "behind the misfit")
+    parts = [" × ".join(map(str, row.shape))]
     if row.parameters:
-        parts += [f"{row.parameters:,} parameters", f"{amount(row.bytes)}B gradient"]
+        parts += [f"{row.parameters:,}", f"{amount(row.bytes)}B"]
     if row.flops:
         parts.append(f"{amount(row.flops)}FLOP")
-    return faint(" · ".join(parts))
+    return f'<span class="dtnn-faint" title="{TITLE}">{" · ".join(parts)}</span>'
 
 
 def amount(number):

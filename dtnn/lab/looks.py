@@ -7,17 +7,22 @@ import ipywidgets as widgets
 CSS = """<style>
 .dtnn-panel { border: 1px solid var(--jp-border-color2, #ccc); border-radius: 4px; padding: 6px 8px; overflow: hidden; }
 .dtnn-panel .jupyter-button { padding: 0 6px; }
-.dtnn-panel .widget-inline-hbox .widget-label { width: 90px; }
+.dtnn-panel .widget-html-content { line-height: 1.4; }
+.dtnn-panel .widget-tab-contents { padding: 4px; }
 .dtnn-title { font-weight: 600; font-size: 13px; color: var(--jp-ui-font-color1, #222); }
 .dtnn-faint { color: var(--jp-ui-font-color2, #555); font-size: 12px; line-height: 1.35; }
-.dtnn-label { color: var(--jp-ui-font-color1, #222); border-bottom: 1px dotted var(--jp-border-color1, #999); cursor: help; }
+.dtnn-label { font-size: 12px; color: var(--jp-ui-font-color1, #222); border-bottom: 1px dotted var(--jp-border-color1, #999);
+  cursor: help; }
 .dtnn-wrong { color: var(--jp-error-color0, #B3261E); font-size: 12px; line-height: 1.35; white-space: pre-wrap;
-  border-left: 3px solid var(--jp-error-color1, #B3261E); padding-left: 6px; overflow-wrap: anywhere; }
-.dtnn-layer button { text-align: left; font-family: var(--jp-code-font-family, monospace); font-size: 12px; }
-.dtnn-big { font-size: 17px; } .dtnn-big .dtnn-faint, .dtnn-big .dtnn-wrong, .dtnn-big .dtnn-title,
-.dtnn-big .jupyter-button, .dtnn-big .dtnn-layer button, .dtnn-big input, .dtnn-big select { font-size: 17px; }
+  border-left: 3px solid var(--jp-error-color1, #B3261E); padding-left: 6px; margin: 2px 0; overflow-wrap: anywhere; }
+.dtnn-layers > *, .dtnn-layer > *, .dtnn-layer .widget-hbox > * { flex-shrink: 0; }
+.dtnn-layer button { text-align: left; font-size: 12px; line-height: 24px; height: 24px; margin: 1px; }
+.dtnn-layer .dtnn-call { font-family: var(--jp-code-font-family, monospace); flex: 0 1 190px; }
+.dtnn-layer .dtnn-facts { flex: 1 1 150px; min-width: 0; overflow: hidden; padding: 1px 2px 0 6px; }
+.dtnn-form { display: grid; grid-template-columns: repeat(auto-fit, minmax(205px, 1fr)); padding: 2px 4px 4px 12px; }
 .dtnn-code textarea { font-family: var(--jp-code-font-family, monospace); font-size: 12px; }
-.dtnn-form { padding: 2px 4px 6px 12px; } .dtnn-panel .widget-html-content { line-height: 1.4; }
+.dtnn-big .dtnn-faint, .dtnn-big .dtnn-wrong, .dtnn-big .dtnn-title, .dtnn-big .dtnn-label, .dtnn-big .jupyter-button,
+.dtnn-big .dtnn-layer button, .dtnn-big input, .dtnn-big select, .dtnn-big table, .dtnn-big textarea { font-size: 17px; }
 </style>"""
 WRAP = {"display": "flex", "flex_flow": "row wrap", "align_items": "flex-start", "width": "100%"}
 

@@ -151,9 +151,20 @@ def test_a_wrong_edit_changes_nothing_and_says_why():
         builder.change(0, "groups", "0")
     with pytest.raises(ValueError, match="did you mean Linear"):
         builder.add("Linaer(10)")
+    with pytest.raises(ValueError, match="Conv2d: channels must be given"):
+        builder.change(0, "channels", "")
+    with pytest.raises(ValueError, match="is no Python"):
+        builder.change(0, "kernel_size", "3, (")
     with pytest.raises(TypeError, match="channels"):
         builder.add("Conv2d(kernel_size=3)")
     assert builder.calls == ("Conv2d(6, 5)",)
+
+
+def test_two_numbers_need_no_brackets():
+    builder = Builder()
+    builder.add("Conv2d(6, 5)")
+    builder.change(0, "kernel_size", "3, 5")
+    assert builder.calls == ("Conv2d(6, (3, 5))",)
 
 
 def test_nothing_but_starred_arguments_by_place():

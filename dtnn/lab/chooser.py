@@ -1,0 +1,70 @@
+"""`Chooser`: one of several functions or classes, with a form for what the chosen one can be told."""
+
+import ipywidgets as widgets
+
+from .fields import one_line
+from .form import Form
+from .looks import faint
+
+
+class Chooser:
+    """A choice by name, the first words of what was chosen, and its `Form`.
+
+    Parameters
+    ----------
+    name : str
+        What is chosen: "optimizer".
+    known : dict
+        What there is, by name; None stands for nothing, without a form.
+    sources : dict
+        For some names the values to begin with, as Python.
+    skip : sequence of str
+        Parameters that no form shows.
+    changed : callable
+        Called without arguments after every change.
+
+    Examples
+    --------
+    >>> from dtnn import optim
+    >>> chooser = Chooser("optimizer", {"SGD": optim.SGD, "Adam": optim.Adam}, {"SGD": {"lr": "0.05", "momentum": "0.9"}})
+    >>> chooser.source
+    'SGD(lr=0.05, momentum=0.9)'
+    """
+
+    def __init__(self, name, known, sources=None, skip=(), changed=None):
+        self.known, self._sources, self._skip, self._changed = known, sources or {}, skip, changed
+        self.choice = widgets.Dropdown(options=list(known), layout={"width": "150px"}).add_class(f"dtnn-{name}")
+        head = widgets.HTML(f'<span class="dtnn-title">{name}</span>', layout={"width": "116px", "flex": "0 1 116px"})
+        self.words, self.place, self.form = widgets.HTML(layout={"margin": "0 0 0 14px"}), widgets.VBox(), None
+        self.box = widgets.VBox([widgets.HBox([head, self.choice]), self.words, self.place])
+        self.choice.observe(self._chosen, "value")
+        self._chosen(None)
+
+    @property
+    def sources(self):
+        """The arguments that are given, as Python, by name."""
+        return self.form.sources if self.form else {}
+
+    @property
+    def source(self):
+        """The call, as Python; "" where nothing is chosen."""
+        if self.form is None:
+            return ""
+        return f"{self.choice.value}({', '.join(f'{name}={text}' for name, text in self.sources.items())})"
+
+    def _chosen(self, _):
+        thing = self.known[self.choice.value]
+        if thing is None:
+            self.form, self.place.children, self.words.value = None, (), ""
+        else:
+            self.form = Form(thing, self._sources.get(self.choice.value), self._told, self._skip)
+            self.place.children, self.words.value = (self.form.box,), faint(_sentence(one_line(thing)))
+        self._told()
+
+    def _told(self, *_):
+        if self._changed:
+            self._changed()
+
+
+def _sentence(text, most=150):
+    return text if len(text) <= most else text[: most - 1] + "…"

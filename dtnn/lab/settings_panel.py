@@ -1,0 +1,130 @@
+"""`SettingsPanel`: on what, how, and on how many ranks to train."""
+
+import contextlib
+
+import ipywidgets as widgets
+
+from .. import inject, machine, optim, parallel
+from . import calls
+from .chooser import Chooser
+from .data_chooser import DataChooser
+from .looks import faint
+
+SCHEDULES = {
+    name: getattr(optim, name) for name in ("cosine", "step", "every_n_epochs", "poly", "one_cycle", "warm_up", "plateau")
+}
+OPTIMIZERS = {
+    name: getattr(optim, name) for name in ("SGD", "Adam", *sorted(set(optim.__all__) - {"SGD", "Adam"}, key=str.lower))
+}
+KINDS = ("AllReduce", "Sharded", "Accumulate", "LocalSGD", "Gossip", "Compressed", "ParameterServer")
+STRATEGIES = {name: getattr(parallel, name) for name in KINDS}
+CALLS = {**OPTIMIZERS, **SCHEDULES, **STRATEGIES}
+FAULTS = {"straggler": inject.straggler, "link": inject.link}
+LAUNCHERS = {"MPI engines": "mpi", "threads of this process": "threads"}
+FIRST = {"SGD": {"lr": "0.05", "momentum": "0.9"}}
+
+
+class SettingsPanel:
+    """Data, optimizer, schedule, batch, strategy, ranks: what `fit` and `Cluster` are told.
+
+    Parameters
+    ----------
+    data : Dataset, optional
+        To begin with.
+    cluster : Cluster, optional
+        One that is there already; then ranks are not chosen here.
+    changed : callable
+        Called without arguments when another data set was chosen.
+    """
+
+    def __init__(self, data=None, cluster=None, changed=None, names=None):
+        self.cluster = cluster
+        self.data_chooser = DataChooser(data, changed, names)
+        self.optimizer = Chooser("optimizer", OPTIMIZERS, FIRST, changed=self.show)
+        self.schedule = Chooser("schedule", {"constant rate": None, **SCHEDULES}, skip=("lr", "then"), changed=self.show)
+        self.strategy = Chooser("strategy", STRATEGIES, changed=self.show)
+        self.fault = Chooser("injected", {"nothing": None, **FAULTS}, changed=self.show)
+        whole = {"layout": {"width": "80px"}}
+        self.epochs = widgets.BoundedIntText(5, min=0, max=10**6, **whole).add_class("dtnn-epochs")
+        self.batch = widgets.BoundedIntText(64, min=1, max=10**6, **whole).add_class("dtnn-batch")
+        self.of = widgets.Dropdown(options=["over all ranks", "on each rank"], layout={"width": "124px"}).add_class(
+            "dtnn-batch-of"
+        )
+        self.ranks = widgets.BoundedIntText(2, min=1, max=64, **whole).add_class("dtnn-ranks")
+        self.launcher = widgets.Dropdown(options=list(LAUNCHERS), layout={"width": "124px"}).add_class("dtnn-launcher")
+        threads = ["automatic", *range(1, machine.cores() + 1)]
+        self.threads = widgets.Dropdown(options=threads, layout={"width": "100px"}).add_class("dtnn-threads")
+        for control in (self.epochs, self.batch, self.of, self.ranks, self.launcher, self.threads):
+            control.observe(lambda _: self.show(), "value")
+        self.python = widgets.HTML().add_class("dtnn-python")
+        self.box = (
+            widgets.VBox([self.data_chooser.box, *self._rows(), self.python]).add_class("dtnn-panel").add_class("dtnn-settings")
+        )
+        self.show()
+
+    def _rows(self):
+        rows = [
+            self._row("epochs", self.epochs),
+            self._row("batch size", self.batch, self.of),
+            self.optimizer.box,
+            self.schedule.box,
+            self.strategy.box,
+        ]
+        if self.cluster is not None:
+            return [*rows, self._row("ranks", widgets.HTML(faint(f"{self.cluster.ranks}, of your cluster"))), self.fault.box]
+        ranks = self._row("ranks", self.ranks, self.launcher), self._row("threads a rank", self.threads)
+        return [*rows, *ranks, self.fault.box]
+
+    def _row(self, name, *controls):
+        head = widgets.HTML(f'<span class="dtnn-title">{name}</span>', layout={"width": "116px", "flex": "0 1 116px"})
+        return widgets.HBox([head, *controls])
+
+    @property
+    def data(self):
+        """The chosen data set."""
+        return self.data_chooser.data
+
+    def sources(self):
+        """What `fit` is told, as Python, by name."""
+        arguments = dict(self.optimizer.sources)
+        if self.schedule.form:
+            rate = arguments.get("lr", repr(OPTIMIZERS[self.optimizer.choice.value].lr))
+            more = "".join(f", {name}={text}" for name, text in self.schedule.sources.items())
+            arguments["lr"] = f"{self.schedule.choice.value}({rate}{more})"
+        optimizer = f"{self.optimizer.choice.value}({', '.join(f'{name}={text}' for name, text in arguments.items())})"
+        size = "batch_size" if self.of.value == "over all ranks" else "batch_size_per_rank"
+        told = {"epochs": repr(self.epochs.value), size: repr(self.batch.value), "optimizer": optimizer}
+        return told if self.strategy.source == "AllReduce()" else {**told, "strategy": self.strategy.source}
+
+    def settings(self):
+        """The same as values, made anew.
+
+        Raises
+        ------
+        ValueError, TypeError
+            A setting makes no sense; in the words of the optimizer, schedule or strategy.
+        """
+        return {name: calls.read(text, CALLS) for name, text in self.sources().items()}
+
+    def injected(self):
+        """The fault to inject while a run is begun, as a context."""
+        return calls.read(self.fault.source, FAULTS) if self.fault.source else contextlib.nullcontext()
+
+    def place(self):
+        """Ranks, launcher and threads of the cluster to be started."""
+        threads = None if self.threads.value == "automatic" else self.threads.value
+        return {"ranks": self.ranks.value, "launcher": LAUNCHERS[self.launcher.value], "threads_per_rank": threads}
+
+    def show(self):
+        """Write down what was chosen as the Python that does the same."""
+        if hasattr(self, "python"):
+            told = ", ".join(f"{name}={text}" for name, text in self.sources().items())
+            place = ", ".join(
+                repr(v) if n == "ranks" else f"{n}={v!r}" for n, v in self.place().items() if v not in (None, "mpi")
+            )
+            made = "" if self.cluster is not None else f"cluster = Cluster({place}).start()\n"
+            within = f"with dtnn.inject.{self.fault.source}:\n    " if self.fault.source else ""
+            self.python.value = (
+                '<details><summary class="dtnn-faint">the same in Python</summary><pre style="white-space: pre-wrap; '
+                f'font-size: 12px; margin: 2px 0">{made}{within}run = model.start(data, cluster=cluster, {told})</pre></details>'
+            )

@@ -1,0 +1,120 @@
+"""`Studio`: the whole bench in one cell."""
+
+import ipywidgets as widgets
+
+from ..plots.screens import after_each_cell
+from .builder_panel import BuilderPanel
+from .looks import WRAP, style
+from .panel import Panel
+from .settings_panel import SettingsPanel
+from .state import State, state_of
+from .training_panel import TrainingPanel
+
+
+class Studio(Panel):
+    """Build a network by clicks, choose how to train it, train it on a cluster, watch every rank.
+
+    What it holds can be used in other cells: ``studio.model``, ``studio.data``, ``studio.run``, ``studio.cluster``. Run again,
+    the cell makes a new studio, and ends what the old one had started.
+
+    Parameters
+    ----------
+    model : Model, optional
+        To begin with; as long as its layers are not changed it is itself trained.
+    data : Dataset, optional
+        To begin with; without it the bundled digits.
+    cluster : Cluster, optional
+        Where to train; without it one is started at the first training, and used again.
+    big : bool
+        Large letters, for a projector.
+
+    Raises
+    ------
+    ValueError
+        A model that can't be shown as a list of layers; says why.
+
+    Examples
+    --------
+    In a notebook: ``dtnn.lab.Studio()``, as the last line of a cell.
+
+    >>> import dtnn
+    >>> studio = Studio(dtnn.zoo.mlp(hidden=(16,)))
+    >>> studio.builder.calls
+    ('Flatten()', 'Linear(16)', 'ReLU()', 'Linear(10)')
+    >>> studio.close()
+    """
+
+    def __init__(self, model=None, data=None, cluster=None, big=False):
+        self.take_the_cells_place()
+        self.building = BuilderPanel(model, changed=self._edited)
+        self.settings = SettingsPanel(data, cluster, changed=self._other_data)
+        self._models = {} if model is None else {state_of(model): model}
+        self.training = TrainingPanel(self.present_model, self.settings, cluster)
+        self._make(big)
+        self._leave = after_each_cell(lambda *_: self.settings.data_chooser.refresh())
+        self._other_data()
+
+    def _make(self, big):
+        left, middle = self.building.box, self.settings.box
+        left.layout.flex, left.layout.width = "1 1 440px", "auto"
+        middle.layout.flex, middle.layout.width = "1 1 320px", "auto"
+        self.training.box.layout.flex = "2 1 600px"
+        bench = widgets.Box([left, middle, self.training.box], layout=WRAP)
+        self.box = widgets.VBox([style(), bench]).add_class("dtnn-studio")
+        if big:
+            self.box.add_class("dtnn-big")
+
+    # ---- what it holds
+
+    @property
+    def builder(self):
+        """The list of layers, see `Builder`."""
+        return self.building.builder
+
+    @property
+    def model(self):
+        """The model as it is now: with its weights, if it was trained since its layers changed; None while it doesn't fit."""
+        return None if self.builder.error else self.present_model()
+
+    data = property(lambda self: self.settings.data, doc="The chosen data set.")
+    run = property(lambda self: self.training.run, doc="The last run.")
+    cluster = property(lambda self: self.training.cluster, doc="The cluster, once there is one.")
+
+    def present_model(self):
+        """The model of the present layers; raises what is wrong with them."""
+        state = self.builder.state
+        if state not in self._models:
+            self._models = {state: self.builder.model()}  # older ones go: a model is as large as its weights
+        return self._models[state]
+
+    # ---- what happens
+
+    def _other_data(self):
+        """The network's input is that of the data."""
+        if not hasattr(self, "training"):
+            return
+        data = self.data
+        self.building.classes = len(data.classes) if getattr(data, "classes", None) else 10
+        if self.builder.state == State():
+            self.building._do(self.builder.preset, "lenet5" if len(data.input_shape) == 3 else "mlp", self.building.classes)
+        if tuple(data.input_shape) != tuple(self.builder.input_shape):
+            self.building._do(self.builder.reshape, data.input_shape)
+
+    def _edited(self):
+        self.training.message.say("")
+
+    def close(self):
+        """End what runs, stop the cluster that was started here, take the widgets away."""
+        self._leave()
+        self.building.close()
+        self.training.close()
+        super().close()
+
+    def words(self):
+        """What it holds, for pages without widgets."""
+        run = self.training.pane.text
+        return "\n".join([self.building.words(), repr(self.data), *([f"run: {run}"] if run else [])])
+
+    def png(self):
+        """The last picture of the last run."""
+        return self.training.pane.last

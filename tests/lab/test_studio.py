@@ -1,0 +1,227 @@
+"""The studio without a browser: what its buttons do, and what they do not do to the kernel."""
+
+import asyncio
+import time
+
+import numpy as np
+import pytest
+
+import dtnn
+from dtnn.lab import Studio
+from dtnn.lab.panel import Panel
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # ipywidgets' own
+
+
+@pytest.fixture
+def studio():
+    """A small one whose ranks are threads."""
+    made = Studio(dtnn.zoo.mlp(hidden=(16,)))
+    made.settings.launcher.value, made.settings.epochs.value = "threads of this process", 1
+    yield made
+    made.close()
+
+
+async def until(true, studio, seconds=40):
+    """Give the loop time until something is true."""
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, (studio.run, studio.training.state.value, studio.training.message.text)
+        await asyncio.sleep(0.02)
+
+
+def trained(studio):
+    """Click on Train within a loop, as in a notebook, and wait for the end."""
+
+    async def notebook():
+        studio.training.train_button.click()
+        await until(lambda: not studio.training.busy, studio)
+
+    asyncio.run(notebook())
+
+
+def test_a_click_trains_and_the_model_has_learnt(studio):
+    before = studio.model.state_dict()["linear_1.weight"]
+    trained(studio)
+    assert studio.training.message.text == ""
+    assert studio.run.state == "done"
+    assert studio.run.size == 2
+    assert studio.training.pane.text.startswith("done")
+    assert studio.model.steps == 63
+    assert not np.array_equal(before, studio.model.state_dict()["linear_1.weight"])
+    assert studio.png()[1:4] == b"PNG"
+    assert not studio.training.train_button.disabled
+    assert studio.training.stop_button.disabled
+
+
+def test_the_same_layers_go_on_and_others_begin_anew(studio):
+    trained(studio)
+    model, cluster = studio.model, studio.cluster
+    trained(studio)
+    assert studio.model is model
+    assert studio.cluster is cluster, "the cluster is used again"
+    assert model.steps == 126
+    studio.building._act("remove", 2)
+    assert studio.model is not model
+    studio.building.undo.click()
+    assert studio.model.steps == 0
+
+
+def test_the_models_own_object_is_trained_while_its_layers_stay():
+    model = dtnn.zoo.mlp(hidden=(16,))
+    studio = Studio(model)
+    assert studio.model is model
+    studio.close()
+
+
+async def tick(ticks):
+    """Note the time for as long as the loop is free."""
+    while True:
+        ticks.append(time.monotonic())
+        await asyncio.sleep(0.01)
+
+
+def test_the_loop_stays_free_and_a_second_click_does_nothing(studio):
+    studio.settings.epochs.value, training, ticks = 10**6, studio.training, []
+
+    def newest():
+        return studio.run.records.last(dtnn.records.Step) if studio.run else None
+
+    async def notebook():
+        ticking = asyncio.ensure_future(tick(ticks))
+        training.train_button.click()
+        training.train_button.click()
+        training.train()
+        await until(newest, studio)
+        run = studio.run
+        training.stop_button.click()
+        training.stop_button.click()
+        await until(lambda: not training.busy, studio)
+        ticking.cancel()
+        assert studio.run is run, "one run, however often it was clicked"
+
+    asyncio.run(notebook())
+    assert studio.run.state in ("stopped", "interrupted")
+    waits = np.diff(ticks)
+    assert np.median(waits) < 0.1
+    assert waits.max() < 5, "no click may hold the kernel"
+
+
+def test_what_is_wrong_is_said_where_it_is_and_the_buttons_come_back(studio):
+    studio.builder.add("Linear(3)", 1)
+    studio.builder.add("Conv2d(3, 3)", 2)
+    trained(studio)
+    assert studio.run is None
+    assert "layer 3 (conv2d_1, Conv2d(3, 3))" in studio.training.message.text
+    assert not studio.training.train_button.disabled
+    studio.building.undo.click()
+    studio.settings.batch.value = 1
+    trained(studio)
+    assert "batch_size=1 is less than one sample for each of 2 ranks" in studio.training.message.text
+    assert not studio.training.train_button.disabled
+
+
+def test_a_rank_that_fails_is_told_in_the_live_view(studio):
+    class Bad(dtnn.nn.Layer):
+        def forward(self, x, step=None):
+            if step is not None and step.training and x.shape[-1] == 32:
+                raise ZeroDivisionError("no good")
+            return x, lambda dy: dy
+
+    studio.builder.namespace = {"Bad": Bad}
+    studio.builder.add("Bad", 1)
+    trained(studio)
+    assert studio.run.state == "failed"
+    assert "ZeroDivisionError: no good" in studio.training.pane.text
+    assert not studio.training.train_button.disabled
+    studio.building.undo.click()
+    trained(studio)
+    assert studio.run.state == "done", "the next run is right"
+
+
+def test_settings_become_python_and_values(studio):
+    settings = studio.settings
+    settings.optimizer.choice.value = "Adam"
+    settings.optimizer.form.controls["lr"].value = 0.002
+    settings.schedule.choice.value = "cosine"
+    settings.strategy.choice.value = "LocalSGD"
+    settings.strategy.form.controls["every"].value = 4
+    settings.of.value = "on each rank"
+    settings.fault.choice.value = "straggler"
+    assert settings.settings() == {
+        "epochs": 1,
+        "batch_size_per_rank": 64,
+        "optimizer": dtnn.optim.Adam(dtnn.optim.cosine(0.002)),
+        "strategy": dtnn.parallel.LocalSGD(4),
+    }
+    assert "optimizer=Adam(lr=cosine(0.002)), strategy=LocalSGD(every=4)" in settings.python.value
+    assert "with dtnn.inject.straggler" in settings.python.value
+    with settings.injected():
+        pass
+    assert settings.place() == {"ranks": 2, "launcher": "threads", "threads_per_rank": None}
+
+
+def test_other_data_changes_the_input_and_marks_what_does_not_fit(studio):
+    studio.building.take(dtnn.zoo.lenet5())
+    studio.settings.data_chooser.choice.value = "spiral: points in the plane"
+    assert studio.builder.input_shape == (2,)
+    assert "layer 1" in studio.builder.error
+    studio.building.presets.value = "mlp"
+    assert studio.model.net.output_shape == (2,)
+
+
+def test_a_data_set_or_a_layer_of_a_cell_appears(studio):
+    chooser = studio.settings.data_chooser
+    chooser._names = {"mine": dtnn.data.Dataset(np.zeros((4, 3), np.float32), [0, 1, 0, 1], classes=2)}
+    chooser.refresh()
+    chooser.choice.value = "mine"
+    assert studio.builder.input_shape == (3,)
+
+
+def test_a_page_without_widgets_gets_words_and_the_last_picture(studio):
+    bundle = studio._repr_mimebundle_()
+    assert "image/png" not in bundle
+    assert bundle["text/plain"].startswith("Network, input (28, 28, 1)\nFlatten()")
+    trained(studio)
+    bundle = studio._repr_mimebundle_()
+    assert {"application/vnd.jupyter.widget-view+json", "image/png", "text/plain"} <= set(bundle)
+    assert "done · 1 epoch" in bundle["text/plain"]
+    assert "VBox" not in bundle["text/plain"]
+
+
+def test_a_cell_that_is_run_twice_closes_the_first(monkeypatch):
+    closed = []
+
+    class Some(Panel):
+        def __init__(self):
+            self.take_the_cells_place()
+
+        def close(self):
+            closed.append(self)
+
+    monkeypatch.setattr("dtnn.lab.panel.this_cell", lambda: "cell 1")
+    one = Some()
+    two = Some()
+    assert closed == [one]
+    monkeypatch.setattr("dtnn.lab.panel.this_cell", lambda: "cell 2")
+    three = Some()
+    assert closed == [one]
+    assert two is not three
+
+
+def test_closing_ends_what_it_started(studio):
+    trained(studio)
+    cluster = studio.cluster
+    studio.close()
+    assert cluster.state == "stopped"
+
+
+def test_a_cluster_of_the_users_is_used_and_left_running():
+    with dtnn.Cluster(2, launcher="threads") as cluster:
+        studio = Studio(dtnn.zoo.mlp(hidden=(16,)), cluster=cluster)
+        studio.settings.epochs.value = 1
+        trained(studio)
+        assert studio.run.state == "done", studio.training.message.text
+        assert studio.cluster is cluster
+        studio.close()
+        assert cluster.state == "running"
