@@ -28,7 +28,8 @@ def rows(folder, script, *options):
 
 def test_all_are_here():
     assert {path.name for path in (ROOT / "benchmarks").glob("bench_*.py")} == {
-        "bench_compile.py", "bench_conv.py", "bench_inference.py", "bench_memory.py", "bench_step.py", "bench_threads.py", "bench_trace.py",
+        "bench_compile.py", "bench_conv.py", "bench_inference.py", "bench_memory.py", "bench_step.py", "bench_threads.py",
+        "bench_trace.py",
     }  # fmt: skip
 
 
