@@ -9,7 +9,7 @@ import importlib
 __version__ = "0.1.0"
 
 ROOMS = (
-    *("nn", "zoo", "data", "optim", "scaling", "plots"),
+    *("nn", "zoo", "data", "optim", "scaling", "plots", "lab"),
     *("training", "check", "parallel", "comm", "cluster", "inject", "kernels", "history", "machine", "model", "records"),
     "commands",
 )
