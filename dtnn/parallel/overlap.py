@@ -71,8 +71,8 @@ class Overlap:
         if self.since is not None:
             self.hidden += time.perf_counter() - self.since
         self.hidden = max(0.0, self.hidden - self.begun)
-        left = [*self.buckets[self.number :], tail]
-        self.requests += [self.comm.Iallreduce(bucket) for bucket in left]
+        self.requests += [self.comm.Iallreduce(bucket) for bucket in self.buckets[self.number :]]
+        self.comm.Allreduce(tail)  # one that waits: there ranks compare what they ask for
         for request in self.requests[self.arrived :]:
             request.Wait()
         return sum(bucket.nbytes for bucket in self.buckets) + tail.nbytes

@@ -1,0 +1,247 @@
+"""How much of the communication goes on behind backward?  Two ranks over a link of 4 Gbit/s, with overlap and without.
+
+    sudo python benchmarks/bench_overlap.py [--nets vgg11,lenet5] [--gbits 4] [--batch 64] [--json file]
+
+Two network namespaces, joined by a pair of virtual cards whose rate is limited, stand for two hosts; one rank is in each, on
+a core of its own where there are enough.  All is measured in one run, in turn: a step without communication; the gradient's bytes
+by one bare ``MPI.COMM_WORLD.Allreduce``; steps with and without overlap, by the public `train`.
+
+    hidden = (compute + bare communication - step) / bare communication
+
+What could be hidden is what this recurrence says, with each layer's measured backward b_l and its part c_l of the
+communication, from the last layer to the first: ``t += b_l; n = max(t, n) + c_l``; the step then takes max(t, n).
+
+It needs root, `ip` and `tc`, Linux and MPICH; the namespaces have names of their own and are removed at the end.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+from ranks import ENVIRONMENT, in_turn, is_rank, mpiexec, pin
+
+RATE, BATCHES, CARD = 1e-4, 50, "wire0"
+ONLY_TCP = {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": CARD, "MPIR_CVAR_NOLOCAL": "1"}  # ranks of one machine would share memory
+
+
+# ---- two hosts
+
+
+class Hosts:
+    """Two network namespaces on one machine; `with` makes and removes them."""
+
+    def __init__(self, gbits):
+        self.gbits, self.names = gbits, [f"dtnn-{os.getpid()}-{side}" for side in "ab"]
+
+    def __enter__(self):
+        try:
+            self._make()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def _make(self):
+        cards = [f"d{os.getpid()}{side}" for side in "ab"]
+        for name in self.names:
+            call("ip", "netns", "add", name)
+        call("ip", "link", "add", cards[0], "type", "veth", "peer", "name", cards[1])
+        for number, (name, card) in enumerate(zip(self.names, cards), 1):
+            call("ip", "link", "set", card, "netns", name, "name", CARD)
+            call("ip", "-n", name, "addr", "add", f"10.77.0.{number}/24", "dev", CARD)
+            call("ip", "-n", name, "link", "set", "lo", "up")
+            call("ip", "-n", name, "link", "set", "dev", CARD, "up")
+            limit = "rate", f"{self.gbits}gbit", "burst", "256kb", "latency", "50ms"
+            call("tc", "-n", name, "qdisc", "add", "dev", CARD, "root", "tbf", *limit)
+
+    def __exit__(self, *_):
+        for name in self.names:  # a pair of cards goes with the first of its namespaces
+            subprocess.run(["ip", "netns", "del", name], stderr=subprocess.DEVNULL, check=False)
+
+    def run(self, options):
+        """This script as one rank in each; returns the exit code."""
+        places = [["-n", "1", "ip", "netns", "exec", name, sys.executable, *options] for name in self.names]
+        command = [mpiexec(), *places[0], ":", *places[1]]
+        return subprocess.run(command, env=os.environ | ENVIRONMENT | ONLY_TCP, check=False).returncode
+
+
+def call(*command):
+    """Run a command; its error is this script's."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise OSError(f"{' '.join(command)}: {done.stderr.strip()}")
+
+
+def missing():
+    """What this machine lacks, in words; None if it has all."""
+    if not sys.platform.startswith("linux") or os.geteuid() != 0:
+        return "network namespaces need Linux and root: sudo, or a container with the right to administer networks"
+    lacking = [name for name in ("ip", "tc") if shutil.which(name) is None]
+    return f"there is no {' and no '.join(lacking)}: install iproute2" if lacking else None
+
+
+# ---- one rank
+
+
+def steps(comm, name, batch, strategy):
+    """A function that makes the next step of `train`, and returns its loss."""
+    import dtnn
+    from dtnn.data import Samples
+    from dtnn.optim import SGD
+    from dtnn.records import Step
+
+    model, rng = getattr(dtnn.zoo, name)(), np.random.default_rng(0)
+    x, y = rng.random((batch, *model.input_shape), np.float32), rng.integers(0, 10, batch)
+    data = Samples(np.concatenate([x] * BATCHES), np.concatenate([y] * BATCHES))
+    settings = dict(metrics=(), optimizer=SGD(RATE, momentum=0.9), epochs=10**9, batch_size=batch, strategy=strategy)
+    run = dtnn.training.train(comm, model, data, **settings)
+    return lambda: next(record.loss for record in run if isinstance(record, Step))
+
+
+class Clock:
+    """A watcher that notes how long each layer's backward took, once for each pass."""
+
+    def __init__(self):
+        self.passes = []
+
+    def begin(self):
+        self.passes.append([])
+        self.mark = time.perf_counter()
+
+    def forward(self, layer):
+        self.mark = time.perf_counter()
+
+    def backward(self, layer):
+        now = time.perf_counter()
+        self.passes[-1].append((layer, now - self.mark))
+        self.mark = now
+
+
+def backward_of_layers(name, count, passes=7):
+    """(median seconds of backward, bytes of gradient) of each layer of the outermost row, the last first."""
+    import dtnn
+    from dtnn.data import batch_last
+    from dtnn.nn import Pass, cross_entropy
+    from dtnn.nn.parameters import named_parameters
+
+    model, clock, step = getattr(dtnn.zoo, name)(), Clock(), Pass()
+    x = np.random.default_rng(0).random(batch_last(model.input_shape, count), np.float32)
+    for number in range(passes):
+        clock.begin()
+        step.begin(number, 0, count, count, x=x, watcher=clock)
+        outputs, backward = model.net.forward(x, step)
+        backward(cross_entropy(outputs, np.zeros(count, np.int64), count)[1])
+    seconds = np.median([[spent for _, spent in told] for told in clock.passes[1:]], axis=0)
+    size = [4 * sum(p.value.size for _, p, _ in named_parameters(layer)) for layer, _ in clock.passes[0]]
+    outer = [layer in model.net.layers for layer, _ in clock.passes[0]]
+    return [(s, b) for s, b, o in joined(seconds, size, outer)]
+
+
+def joined(seconds, size, outer):
+    """What the layers inside another took belongs to it: one entry for each of the outermost row."""
+    spent = 0.0
+    for s, b, is_outer in zip(seconds, size, outer):
+        spent += s
+        if is_outer:
+            yield spent, b, True
+            spent = 0.0
+
+
+def could_take(compute, layers, bare):
+    """Seconds of a step whose communication goes on behind backward as far as that is possible."""
+    total = sum(size for _, size in layers)
+    clock = compute - sum(seconds for seconds, _ in layers)
+    link = 0.0
+    for seconds, size in layers:
+        clock += seconds
+        if size:
+            link = max(clock, link) + bare * size / total
+    return max(clock, link)
+
+
+def rank(options):
+    """What each of the two does."""
+    from mpi4py import MPI
+
+    import dtnn
+    from dtnn.comm import Serial
+    from dtnn.parallel import AllReduce
+
+    world = MPI.COMM_WORLD
+    alone = pin(world.rank, world.size)
+    if world.rank == 0:
+        print(f"{options.gbits} Gbit/s between two namespaces, {options.batch} images a rank, one thread, "
+              f"{'a core each' if alone else 'ONE core for both: the times say little'}")  # fmt: skip
+    for name in options.nets.split(","):
+        count = getattr(dtnn.zoo, name)().parameters.trainable
+        flat = np.ones(count, np.float32)
+        overlap = AllReduce(overlap=True, bucket_bytes=options.bucket_bytes)
+        ways = {
+            "compute": steps(Serial(), name, options.batch, AllReduce()),
+            "bare": lambda flat=flat: world.Allreduce(MPI.IN_PLACE, flat),
+            "after": steps(dtnn.comm.MPI(world.Dup(), blocking=True), name, 2 * options.batch, AllReduce()),
+            "overlap": steps(dtnn.comm.MPI(world.Dup(), blocking=True), name, 2 * options.batch, overlap),
+        }
+        losses = np.array([[ways[way]() for way in ("after", "overlap")] for _ in range(3)])
+        np.testing.assert_allclose(losses[:, 0], losses[:, 1], rtol=1e-4)
+        flat[:] = 0  # sums of ones would overflow in the end
+        times = {way: t.median for way, t in in_turn(world, ways, options.rounds, 0.3).items()}
+        if world.rank == 0:
+            tell(row(name, count, times, backward_of_layers(name, options.batch), options), options)
+
+
+def row(name, count, times, layers, options):
+    """The numbers of a net."""
+    compute, bare = times["compute"], times["bare"]
+
+    def hidden(step):
+        return (compute + bare - step) / bare
+
+    best = hidden(could_take(compute, layers, bare))
+    return {
+        "net": name, "batch": options.batch, "gbits": options.gbits, "bytes": 4 * count,
+        **{f"{way}_seconds": seconds for way, seconds in times.items()},
+        "gbits_measured": 8 * 4 * count / bare / 1e9, "hidden_after": hidden(times["after"]), "hidden": hidden(times["overlap"]),
+        "could_be_hidden": best, "share": hidden(times["overlap"]) / best,
+    }  # fmt: skip
+
+
+def tell(found, options):
+    """Print a row; append it to a file, if there is to be one."""
+    times = "  ".join(f"{way} {1e3 * found[f'{way}_seconds']:.1f}" for way in ("compute", "bare", "after", "overlap"))
+    print(f"{found['net']:10} ms: {times}   ({found['gbits_measured']:.1f} Gbit/s)   hidden {100 * found['hidden']:.0f} % of the "
+          f"communication (without overlap {100 * found['hidden_after']:.0f} %), which is {100 * found['share']:.0f} % of the "
+          f"{100 * found['could_be_hidden']:.0f} % that can be hidden", flush=True)  # fmt: skip
+    if options.json:
+        with open(options.json, "a") as file:
+            file.write(json.dumps(found) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--nets", default="vgg11,lenet5")
+    parser.add_argument("--gbits", type=float, default=4.0)
+    parser.add_argument("--batch", type=int, default=64, help="images a rank")
+    parser.add_argument("--bucket-bytes", type=int)
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--json", help="append one JSON object a net to this file")
+    options = parser.parse_args()
+    if is_rank():
+        return rank(options)
+    lacks = missing()
+    if lacks:
+        print(f"not measured: {lacks}")
+        return 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    with Hosts(options.gbits) as hosts:
+        return hosts.run(sys.argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
