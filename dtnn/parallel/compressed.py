@@ -44,7 +44,8 @@ class Compressed:
     fp16: 2n, sign: n/8), and an all-reduce of a few numbers for the loss and for decisions, which are never compressed.
     NumPy converts to and from half precision number by number, which takes longer than "int8" does.
     With many ranks the all-gather, which grows with P, loses what compression wins. What is kept is a vector as large as the
-    gradient, and not part of a checkpoint: a training that is resumed begins with nothing kept.
+    gradient. A checkpoint holds that of each rank, so it is P vectors larger; on as many ranks a training goes on as if there
+    had been no pause, on another number rank 0 goes on with the sum of all that was kept, so nothing is lost, and a note says so.
 
     Error feedback: Seide et al. (2014), "1-bit stochastic gradient descent"; Karimireddy, Rebjock, Stich and Jaggi (2019).
     top_k: Aji and Heafield (2017); Lin et al. (2018), "Deep gradient compression".
@@ -87,6 +88,9 @@ class Feedback(Exchange):
         super().__init__(*parts)
         self.residual = np.zeros_like(self.trained[0]) if self.strategy.error_feedback else None
         self.between = _between(self.parameters)
+
+    def kept(self):
+        return {} if self.residual is None else {"residual": self.residual}
 
     def combine(self, tail, count, total, progress):
         before, (_, grad), tail = self.comm.bytes, self.trained, self.parameters.tail(tail)

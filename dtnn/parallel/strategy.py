@@ -132,6 +132,10 @@ class Exchange:
         """Go on from a state that `whole_state` gave; the same on all ranks."""
         self.state = state
 
+    def kept(self):
+        """Arrays that this rank, for itself, keeps from step to step, by name; a checkpoint holds those of all ranks."""
+        return {}
+
 
 def mark_not_finite(gradient, tail):
     """Make the loss, the first number of the tail, NaN where a gradient of this rank is not finite.

@@ -1,8 +1,11 @@
 """What a training needs, beside the weights, to go on as if there had been no pause."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
+
+
+KEPT = "kept/"  # before the names of the arrays that ranks keep, among the others
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +26,8 @@ class Checkpoint:
         Whose state it is, as the call that makes it.
     state : dict of arrays and numbers
         The optimizer's own.
+    kept : dict of arrays
+        What the ranks keep each for itself, a row for each, see `dtnn.parallel.kept`.
     """
 
     epoch: int
@@ -32,6 +37,7 @@ class Checkpoint:
     batch_size: int
     optimizer: str
     state: dict
+    kept: dict = field(default_factory=dict)
 
     def restore(self, optimizer, state, batch_size):
         """Copy what was kept into the state of an optimizer of the same kind.
@@ -62,6 +68,7 @@ class Checkpoint:
     def parts(self):
         """(plain values, arrays by name), to be put into a file; `of` makes it from them again."""
         arrays = {name: value for name, value in self.state.items() if np.ndim(value)}
+        arrays |= {KEPT + name: value for name, value in self.kept.items()}
         numbers = {name: value for name, value in self.state.items() if not np.ndim(value)}
         plain = {name: getattr(self, name) for name in ("epoch", "step", "seed", "batch_size", "optimizer")}
         return {**plain, "past": list(self.past), "numbers": numbers}, arrays
@@ -69,6 +76,7 @@ class Checkpoint:
     @classmethod
     def of(cls, plain, arrays):
         """The checkpoint that `parts` took apart."""
-        state = {**plain["numbers"], **arrays}
+        kept = {name.removeprefix(KEPT): array for name, array in arrays.items() if name.startswith(KEPT)}
+        state = {**plain["numbers"], **{name: array for name, array in arrays.items() if not name.startswith(KEPT)}}
         settings = {name: plain[name] for name in ("epoch", "step", "seed", "batch_size", "optimizer")}
-        return cls(**settings, past=tuple(plain["past"]), state=state)
+        return cls(**settings, past=tuple(plain["past"]), state=state, kept=kept)

@@ -12,6 +12,7 @@ from ..nn.passes import Pass
 from ..nn.replay import Replay
 from ..optim import Progress
 from ..parallel import in_sync
+from ..parallel.kept import gathered, given_back
 from ..records import Epoch, Step, Stop
 from .arrivals import Arrivals
 from .checkpoint import Checkpoint
@@ -56,12 +57,12 @@ class Replica:
             )
 
     def resume(self, checkpoint):
-        """Go on after a checkpoint; returns the number of epochs done."""
+        """Go on after a checkpoint; returns the number of epochs done, and what the user should know; collective."""
         state = self.optimizer.state(self.parameters)
         checkpoint.restore(self.optimizer, state, self.batch_size)
         self.exchange.take(state)
         self.step, self.past = checkpoint.step, list(checkpoint.past)
-        return checkpoint.epoch
+        return checkpoint.epoch, given_back(self.comm, checkpoint.kept, self.exchange.kept())
 
     # ---- an epoch
 
@@ -95,7 +96,7 @@ class Replica:
         seconds = time.perf_counter() - started
         self.end_epoch(epoch, values, validation)
         asked = stop((yield Epoch(epoch, self.step, len(self.data), seconds, lr, values, time.time()))) or asked
-        return self._agreed(asked)
+        return self.agreed(asked)
 
     def begin_epoch(self):
         """Nothing counted yet."""
@@ -114,7 +115,8 @@ class Replica:
         self.past.append(values)
         told = tuple(self.past), self.batch_size, repr(self.optimizer)
         state = {name: np.copy(value) if np.ndim(value) else value for name, value in self.exchange.whole_state().items()}
-        self.model.training = Checkpoint(epoch, self.step, self.seed, *told, state)
+        kept = gathered(self.comm, self.exchange.kept())
+        self.model.training = Checkpoint(epoch, self.step, self.seed, *told, state, kept)
 
     # ---- a step
 
@@ -214,7 +216,7 @@ class Replica:
                 buffer *= self.samples / total
                 self.comm.Allreduce(buffer)
 
-    def _agreed(self, asked):
+    def agreed(self, asked):
         """The `Stop` that any rank was given between two steps, on all ranks."""
         vote = self.comm.Allreduce(float(asked is not None), "max")
         return asked or (ELSEWHERE if vote else None)

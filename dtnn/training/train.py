@@ -4,13 +4,15 @@ import time
 
 import numpy as np
 
+from ..comm import Ordered
 from ..data import global_batch
 from ..machine import describe
 from ..nn.losses import cross_entropy
 from ..nn.metrics import accuracy
 from ..optim import SGD
-from ..parallel import AllReduce, broadcast
+from ..parallel import AllReduce, broadcast, check_repeatable
 from ..records import Finish, Note, Place, Start
+from .epoch_zero import epoch_zero
 from .rehearsal import rehearse
 from .replica import Replica, stop
 
@@ -28,6 +30,8 @@ def train(
     batch_size=32,
     strategy=AllReduce(),
     seed=0,
+    deterministic=False,
+    evaluate_first=False,
     resume=None,
     trace=True,
     settings=None,
@@ -61,6 +65,11 @@ def train(
         How the replicas are kept together, see `dtnn.parallel`.
     seed : int
         Of the order of the samples and of dropout; rank 0's is used.
+    deterministic : bool
+        Every run gives the same bits, on as many ranks with as many threads each: whatever ranks add up, they do it in an order
+        that is written down (`dtnn.comm.Ordered`), not left to the MPI library.
+    evaluate_first : bool
+        Also tell an `Epoch` 0: the metrics before the first step.
     resume : Checkpoint, optional
         Go on after that epoch, bit by bit as if there had been no pause.
     trace : bool or int
@@ -83,7 +92,11 @@ def train(
     Raises
     ------
     ValueError
-        A batch smaller than the number of ranks; another optimizer than the one to resume.
+        A batch smaller than the number of ranks; another optimizer than the one to resume; `deterministic` with a strategy that
+        can't be.
+    OutOfSync
+        On all ranks, when replicas that should be equal are not: they are compared after some early steps, every hundredth, and
+        every epoch. Names the ranks and the first parameter that differs.
     NotFinite
         On all ranks at the same step, when the loss is no finite number any more.
 
@@ -97,6 +110,9 @@ def train(
     4
     """
     batch_size = global_batch(len(data), comm.size, batch_size)
+    if deterministic:
+        check_repeatable(strategy)
+        comm = Ordered(comm)
     asked = stop((yield Place(comm.rank, describe())))
     faults = {"injected": list(comm.faults)} if getattr(comm, "faults", ()) else {}
     asked = stop((yield Start(time.time(), comm.size, {**(settings or {}), **faults}))) or asked
@@ -105,10 +121,15 @@ def train(
     seed = int(comm.Bcast(np.array([seed], np.int64))[0])
     broadcast(comm, model.parameters)
     replica = Replica(comm, model, data, loss, metrics, optimizer, batch_size, strategy, seed, trace)
-    done = replica.resume(resume) if resume else 0
+    done, told = replica.resume(resume) if resume else (0, "")
+    if told:
+        asked = stop((yield Note(0, time.time(), told))) or asked
     model.training = resume  # until an epoch begins there is still that to go on from
-    asked = (yield from rehearse(replica, validation)) or asked
+    asked = (yield from rehearse(replica, data if evaluate_first and validation is None else validation)) or asked
     asked = stop((yield replica.arrivals.align())) or asked
+    if evaluate_first:
+        asked = yield from epoch_zero(replica, done, epochs, validation, asked)
+        epochs = done if asked else epochs
     for epoch in range(done + 1, epochs + 1):
         asked = yield from replica.run_epoch(epoch, epochs, validation, asked)
         if asked:
