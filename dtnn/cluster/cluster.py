@@ -7,7 +7,7 @@ import threading
 from .. import inject
 from ..records import Step
 from . import here, leftovers, roster, waiting
-from .asked import asked
+from .asked import Asked, asked, is_ready
 from .ending import finish
 from .run import Run
 from .started import Started
@@ -32,6 +32,10 @@ class Cluster:
         Called with a line of text while a wait goes on for over 1 s, and with "" when it is over.  When nothing is said,
         notebooks and terminals show one line that goes away again; False shows nothing.
 
+    keep_alive : float or str or bool, optional
+        How long the cluster may go on without its notebook or script: seconds, or "30m", "2h" (True), "1d"; at most 7 days.
+        `Cluster.attach` finds it again until then. When nothing is said it ends with what started it.
+
     Raises
     ------
     ValueError
@@ -44,8 +48,8 @@ class Cluster:
     3
     """
 
-    def __init__(self, ranks=None, launcher="mpi", threads_per_rank=None, timeout=60.0, on_wait=None):
-        self._asked = asked(ranks, launcher, threads_per_rank)
+    def __init__(self, ranks=None, launcher="mpi", threads_per_rank=None, timeout=60.0, on_wait=None, *, keep_alive=None):
+        self._asked = asked(ranks, launcher, threads_per_rank, keep_alive)
         self.ranks, self.launcher, self.threads_per_rank = self._asked.size, self._asked.launcher, self._asked.threads
         self.timeout, self.on_wait = timeout, on_wait
         self._started, self._let_go, self._lock = None, None, threading.Lock()
@@ -85,6 +89,40 @@ class Cluster:
         with waiting.waiting(self.on_wait) as waits:
             crew.start(waits)
         return Started(crew, self._asked)
+
+    @classmethod
+    def attach(cls, name=None, timeout=60.0, on_wait=None):
+        """The cluster that has outlived its notebook's kernel, or its script: with its run, and all that has told so far.
+
+        Parameters
+        ----------
+        name : str, optional
+            Of its folder, as `dtnn list` shows it; else this notebook's own, else the only one.
+
+        Returns
+        -------
+        Cluster
+            Running; its `last_run` is the `Run` that goes on, or that has ended meanwhile: watch it, stop it, take its result.
+            Records of over 10 kB, and every second step of a very long past, may be missing.
+
+        Raises
+        ------
+        RuntimeError
+            There is none (only one with `keep_alive` outlives its client, and only for so long), or there are several.
+        """
+        from .attaching import choose
+        from .engines import Engines
+        from .processes import Processes
+
+        path = choose(name)
+        found = Asked(**leftovers.signed(path)["asked"])
+        self = cls(found.ranks, found.launcher, found.threads_per_rank, timeout, on_wait, keep_alive=found.keep_alive)
+        crew = Engines(Processes(found, path), found.size, timeout)
+        with waiting.waiting(on_wait) as waits:
+            crew.start(waits)
+        self._hold(Started(crew, found))
+        self._started.last = _found_run(crew)
+        return self
 
     def _hold(self, started):
         self._started, self._let_go, self.ranks = started, started.held_by(self), started.crew.size
@@ -158,6 +196,11 @@ class Cluster:
             self._started.last = run
         return run
 
+    @property
+    def last_run(self):
+        """The `Run` that goes on here, or the last one; None before the first."""
+        return self._started and self._started.last
+
     # ---- looks
 
     def describe(self):
@@ -190,10 +233,11 @@ class Cluster:
 
             return ThreadRanks(self.ranks, self.threads_per_rank)
         from .engines import Engines
+        from .processes import Borrowed, Processes
 
-        if self.launcher == "mpi":
-            return Engines(self._asked.size, self.threads_per_rank, self._asked.threads_per_rank is not None, self.timeout)
-        return Engines.of(self.launcher, self._asked.ranks, self.timeout)
+        if is_ready(self.launcher):
+            return Engines(Borrowed(self.launcher, self._asked.ranks), self._asked.ranks, self.timeout)
+        return Engines(Processes(self._asked), self._asked.size, self.timeout)
 
 
 def _conduct(crew, parcel, before, run):
@@ -210,6 +254,17 @@ def _conduct(crew, parcel, before, run):
         run._interrupting()
     else:
         crew.conduct(run, parcel)
+
+
+def _found_run(crew):
+    """The run that goes on, or the last one, on engines that were attached to; None if there was none."""
+    told = crew.last_told()
+    if told is None:
+        return None
+    number, name, takes_commands = told
+    run = Run(crew.size, name, crew.rows(), takes_commands)
+    run._start(functools.partial(crew.follow, number))
+    return run
 
 
 def _step(records):

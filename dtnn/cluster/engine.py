@@ -14,6 +14,7 @@ from importlib import metadata
 
 from .. import machine
 from . import watchdog
+from .kept import KEPT, Kept
 from .listening import MESSAGE, State, interruptible, kernel, on_message
 from .outcome import Outcome, pack_outcome
 from .parcel import unpack
@@ -30,7 +31,7 @@ def hello():
     kernel().control_handlers[MESSAGE] = on_message
     _last_words_to_the_log()
     _note_shared_memory()
-    return {
+    State.hello = {
         "rank": MPI.COMM_WORLD.rank,
         "size": MPI.COMM_WORLD.size,
         "library": MPI.Get_library_version().splitlines()[0].strip(" \0"),
@@ -40,6 +41,7 @@ def hello():
         "threads": threads(),
         "versions": versions(),
     }
+    return State.hello
 
 
 def threads():
@@ -79,7 +81,7 @@ def versions():
 
 def publish_something():
     """Show whether what is published here arrives at the client."""
-    _publish("arrived", b"")
+    kernel().shell.data_pub.publish_data({"arrived": b""})
 
 
 def warm(names):
@@ -89,11 +91,11 @@ def warm(names):
             importlib.import_module(name)
 
 
-def prepare(number, parcel):
+def prepare(number, parcel, about=()):
     """First phase: unpack the job. No batches of records, and None or the packed `Outcome` that says why it can't be."""
     State.prepared = None
     try:
-        State.prepared = number, unpack(parcel)
+        State.prepared = number, unpack(parcel), Kept(number, about, KEPT if os.environ.get(watchdog.KEEP) else 0)
     except BaseException as error:
         return 0, pack_outcome(Outcome(-1, "failed", error=error, trace=_trace(error))), []
     return 0, None, []
@@ -114,7 +116,7 @@ def execute(number, fresh):
     tuple
         How many batches of records were published, the packed `Outcome`, and the records since the last batch.
     """
-    prepared, (job, args, kwargs) = State.prepared
+    prepared, (job, args, kwargs), State.kept = State.prepared
     assert prepared == number, (prepared, number)
     State.prepared = None
     from ..comm.pool import Pool
@@ -131,11 +133,14 @@ def execute(number, fresh):
             outcome = perform(job, comm, args, kwargs, publisher.put_record, State.commands)
     except KeyboardInterrupt:  # in the moment between the job's end and ours
         comm.fail("interrupted")
-    return publisher.batches, pack_outcome(outcome), publisher.rest
+    answer = publisher.batches, pack_outcome(outcome), publisher.rest
+    State.kept.end(answer)
+    return answer
 
 
 def _publish(key, data):
     kernel().shell.data_pub.publish_data({key: data})
+    State.kept.put(data)
 
 
 def _trace(error):

@@ -1,94 +1,82 @@
-"""The launcher "mpi": ranks that are ipyparallel engines under one mpiexec."""
+"""Ranks that are ipyparallel engines under one mpiexec."""
 
 import contextlib
 import itertools
 import os
-import platform
 import signal
 import sys
 import time
 
-from . import checks, engine, folder, here, launchers, leftovers, listening, obituary, watchdog
+from . import checks, engine, listening, obituary
+from .attaching import Retold
 from .ending import finish
 from .flight import TICK, Flight
 from .outcome import Outcome, unpack_outcome
-from .started import Process
 
 AT_ONCE = 0.3  # seconds that a table may wait for a rank's answer
 LAST_MAIL = 0.5  # seconds that messages may still take when the launcher or the controller has ended
 
 
 class Engines:
-    """Conducts runs on `size` engines; starts, checks and ends them."""
+    """Conducts runs on engines.
 
-    def __init__(self, size, threads, threads_asked, timeout):
-        self.size, self.threads, self.threads_asked, self.timeout = size, threads, threads_asked, timeout
-        self.client = self.cluster = None
-        self._own_client = True
+    Parameters
+    ----------
+    processes : Processes or Borrowed
+        How there come to be engines, and what is known of them.
+    size : int, optional
+        Ranks; as many as there are engines, if nothing is said.
+    timeout : float
+        Seconds that the start may take.
+    """
+
+    def __init__(self, processes, size, timeout):
+        self.processes, self.size, self.timeout = processes, size, timeout
+        self.client, self.stopped = None, False
         self.hellos, self.ids = [], []  # by rank
-        self.folder = self._watchdog = None
         # of runs: they grow from one client of these engines to the next
-        self._numbers, self._fresh, self._lost_since = itertools.count(int(time.time() * 1000)), False, None
-        self.stopped = False
-
-    @classmethod
-    def of(cls, ready, size, timeout):
-        """Engines that somebody else started and will stop: an ipyparallel Cluster that runs, or a Client."""
-        own = not hasattr(ready, "ids")
-        if own and ready.controller is None:
-            raise RuntimeError("this ipyparallel cluster isn't running; start it first: cluster.start_cluster_sync()")
-        client = ready.connect_client_sync() if own else ready
-        crew = cls(size or len(client.ids), 0, False, timeout)
-        crew.client, crew._own_client = client, own
-        return crew
+        self._numbers, self._fresh, self._lost_since = itertools.count(int(time.time() * 1000)), processes.adopted, None
+        self._heard = False  # whether what they publish arrives here
 
     # ---- life
 
     def start(self, waits):
         """Start everything, or nothing: what was started before an error is ended again."""
         try:
-            if self.client is None:
-                self._launch(waits)
+            self.client = self.processes.connect(self.timeout, waits)
+            self.size = self.size or len(self.client.ids)
             waits(f"{self.size} engines to say who they are")
             self._greet()
         except BaseException:
             self.stop()
             raise
 
-    def _launch(self, waits):
-        until = time.monotonic() + self.timeout
-        self.folder = folder.make(lambda path: leftovers.sign(path, self.size, here.session()))
-        self._watchdog = launchers.start_watchdog(self.folder)
-        environment = launchers.environment(self.folder, self.threads, self.threads_asked)
-        self.cluster = launchers.ipyparallel_cluster(self.size, self.folder, environment)
-        waits("the controller")
-        self.cluster.start_controller_sync()
-        waits("the controller's address")
-        self.cluster.start_engines_sync()
-        self.client = self.cluster.connect_client_sync()
-        while len(self.client.ids) < self.size:
-            waits(f"engines ({len(self.client.ids)} of {self.size} are there)")
-            if time.monotonic() > until or self._launcher_has_ended():
-                raise RuntimeError(checks.too_few(len(self.client.ids), self.size, self._present(), self.log()))
-            time.sleep(0.02)
-
     def _greet(self):
         """Ask each engine who it is, and see that they make one MPI world."""
-        answers = {ident: self.client[ident].apply_async(engine.hello) for ident in self.client.ids}
-        hellos = {ident: answer.get(self.timeout) for ident, answer in answers.items()}
+        hellos = self._asked_on_the_side() if self.processes.adopted else self._asked()
         checks.one_world(list(hellos.values()), self.size)
-        by_rank = sorted(hellos, key=lambda ident: hellos[ident]["rank"])
-        self._try_the_way_of_records(by_rank)
-        self.ids, self.hellos = by_rank, [hellos[ident] for ident in by_rank]
+        self.ids = sorted(hellos, key=lambda ident: hellos[ident]["rank"])
+        self.hellos = [hellos[ident] for ident in self.ids]
         checks.versions(self.hellos)
-        names = ["numba", *(name for name in sys.modules if name.startswith("dtnn.") and ".cluster" not in name)]
-        for ident in self.ids:
-            self.client[ident].apply_async(engine.warm, names)
+        if not self.processes.adopted:
+            self._try_the_way_of_records()
+            names = ["numba", *(name for name in sys.modules if name.startswith("dtnn.") and ".cluster" not in name)]
+            for ident in self.ids:
+                self.client[ident].apply_async(engine.warm, names)
 
-    def _try_the_way_of_records(self, ids):
+    def _asked(self):
+        answers = {ident: self.client[ident].apply_async(engine.hello) for ident in self.client.ids}
+        return {ident: answer.get(self.timeout) for ident, answer in answers.items()}
+
+    def _asked_on_the_side(self):
+        """Engines that have a run, of a client before this one, answer only there."""
+        answers = {ident: self._send(ident, {"what": "hello"}) for ident in self.client.ids}
+        return {ident: answer.result(self.timeout)["content"]["hello"] for ident, answer in answers.items()}
+
+    def _try_the_way_of_records(self):
         """What is published before the subscriptions are through is lost without a word, so wait until they are."""
         until = time.monotonic() + self.timeout
-        missing = set(ids)
+        missing = set(self.ids)
         while missing and time.monotonic() < until:
             answers = {ident: self.client[ident].apply_async(engine.publish_something) for ident in missing}
             patience = time.monotonic() + 1.0
@@ -97,25 +85,21 @@ class Engines:
                 time.sleep(0.002)
         if missing:
             raise RuntimeError(f"engines {sorted(missing)} answer, but nothing they publish arrives here; restart the cluster")
+        self._heard = True
 
     def stop(self):
-        """End engines, then controller, by signals: quicker than asking, and it needs no event loop, so it works at exit too."""
+        """End what was started, whatever it does."""
         self.stopped = True
-        if self.client is not None and self._own_client:
+        if self.client is not None and not hasattr(getattr(self.processes, "ready", None), "ids"):
             with contextlib.suppress(Exception):
                 self.client.close(linger=0)
-        if self.folder is not None:
-            if Process.ending:
-                watchdog.leave_word(self.folder)
-            watchdog.clean_up(self.folder)
-            self._dismiss_watchdog()
-        self.client = self.cluster = self.folder = None
+        self.processes.end()
+        self.client = None
 
-    def _dismiss_watchdog(self):
-        if self._watchdog is not None:
-            with contextlib.suppress(OSError):
-                self._watchdog.communicate(b"bye", timeout=2.0)
-            self._watchdog = None
+    @property
+    def folder(self):
+        """Where the files of the cluster are, if it is one of ours."""
+        return self.processes.folder
 
     # ---- looks
 
@@ -131,50 +115,46 @@ class Engines:
 
     def dead(self):
         """Ranks whose engines have gone away, or can't be reached any more."""
-        here = set(self.client.ids) if self.client is not None and not self._is_lost() else set()
+        here = set(self.client.ids) if self.client is not None and not self.processes.lost() else set()
         return {rank for rank, ident in enumerate(self.ids) if ident not in here}
 
     def check(self):
         """Raise `RankDied` if an engine has gone away."""
         dead = self.dead()
         if dead:
-            raise obituary.error(sorted(dead), self.hellos, self.log())
-
-    def log(self):
-        """What the engines and their launcher wrote so far."""
-        launcher = self.cluster.engine_set if self.cluster is not None else None
-        if launcher is None:
-            return ""
-        with contextlib.suppress(OSError), open(launcher.output_file, errors="replace") as file:
-            return file.read()
-        return launcher._output or ""  # ipyparallel removes the file when it sees the end of the process
-
-    def _present(self):
-        return sorted(self.client.ids)
-
-    def _launcher_has_ended(self):
-        return _has_ended(self.cluster.engine_set)
-
-    def _is_lost(self):
-        """Whether the launcher or the controller has ended, so that nothing more will be heard."""
-        return self.cluster is not None and (self._launcher_has_ended() or _has_ended(self.cluster.controller))
+            raise obituary.error(sorted(dead), self.hellos, self.processes.log())
 
     # ---- runs
 
     def conduct(self, run, parcel):
         """See a run through; returns when all ranks have ended."""
         number = next(self._numbers)
+        if not self._heard:
+            self._try_the_way_of_records()
         if self._prepare(run, number, parcel):
             run._running()
-            flight = Flight(self, run, number, self._fresh)
-            self._fresh = True  # unless it ends well on all ranks
-            flight.see_through()
-            self._fresh = not flight.clean
+            self._see_through(run, number, self.ask(run, engine.execute, number, self._fresh))
+
+    def _see_through(self, run, number, answers):
+        self._fresh = True  # unless it ends well on all ranks
+        flight = Flight(self, run, number, answers)
+        flight.see_through()
+        self._fresh = not flight.clean
+
+    def last_told(self):
+        """(number, name, whether it takes commands) of the last run that rank 0 has begun; None if there was none."""
+        told = self.message(0, "kept", 0, first=0).result(self.timeout)["content"]
+        return (told["run"], *told["about"]) if told["run"] else None
+
+    def follow(self, number, run):
+        """See a run through that another client asked for."""
+        run._running()
+        self._see_through(run, number, [Retold(self, run, rank, number) for rank in range(self.size)])
 
     def _prepare(self, run, number, parcel):
         """First phase; whether all are ready for the second."""
         run._waits("the ranks to unpack the job")
-        answers = self.ask(run, engine.prepare, number, parcel)
+        answers = self.ask(run, engine.prepare, number, parcel, (run.name, run.takes_commands))
         while not all(answer.ready() for answer in answers) and not self.silent():
             run._wake.wait(TICK)
             run._wake.clear()
@@ -200,26 +180,19 @@ class Engines:
             return Outcome(rank, "interrupted"), 0, []
         try:
             if not answer.ready():
-                return self._death(rank), 0, []
+                return Outcome(rank, "dead", trace=self.processes.obituary(rank, self.hellos)), 0, []
             batches, packed, rest = answer.get(0)
             return (unpack_outcome(packed, rank) if packed else None), batches, rest
         except Exception as error:
             if "EngineError" in (type(error).__name__, getattr(error, "ename", "")):
-                return self._death(rank), 0, []
+                return Outcome(rank, "dead", trace=self.processes.obituary(rank, self.hellos)), 0, []
             return Outcome(rank, "failed", trace=f"{type(error).__name__}: {error}\n"), 0, []
-
-    def _death(self, rank):
-        """The outcome of a rank that died, with the launcher's last words about it, which may come a moment later."""
-        until = time.monotonic() + 1.0
-        while self.cluster is not None and not self._launcher_has_ended() and time.monotonic() < until:
-            time.sleep(0.02)
-        return Outcome(rank, "dead", trace=obituary.text(rank, self.hellos, self.log()))
 
     def silent(self):
         """Whether nothing more will be heard, and what was under way has had time to arrive."""
         if self.stopped:
             return True
-        if not self._is_lost():
+        if not self.processes.lost():
             self._lost_since = None
         elif self._lost_since is None:
             self._lost_since = time.monotonic()
@@ -227,15 +200,17 @@ class Engines:
 
     def message(self, rank, what, number, **content):
         """Send something over the control channel of a rank; the reply is a future."""
-        ident = self.client._build_targets(self.ids[rank])[0][0]
-        content = {"what": what, "run": number, **content}
-        return self.client._send(self.client._control_stream, listening.MESSAGE, content=content, ident=ident)
+        return self._send(self.ids[rank], {"what": what, "run": number, **content})
+
+    def _send(self, ident, content):
+        address = self.client._build_targets(ident)[0][0]
+        return self.client._send(self.client._control_stream, listening.MESSAGE, content=content, ident=address)
 
     def signal(self, rank):
         """SIGINT for a rank, which doesn't answer; through its nanny where it has one."""
-        if self.cluster is None:
+        if self.processes.folder is None:
             self.client.send_signal(signal.SIGINT, targets=self.ids[rank], block=False)
-        elif self.hellos[rank]["host"] == platform.node():
+        elif self.processes.reaches(self.hellos[rank]["host"]):
             with contextlib.suppress(OSError):
                 os.kill(self.hellos[rank]["pid"], signal.SIGINT)
 
@@ -244,9 +219,3 @@ def _bytes(answer):
     with contextlib.suppress(Exception):
         return answer.result(AT_ONCE)["content"]["bytes"]
     return None
-
-
-def _has_ended(launcher):
-    """Whether a process that ipyparallel launched here has ended."""
-    process = getattr(launcher, "_popen_process", None)
-    return process is not None and process.poll() is not None

@@ -6,7 +6,6 @@ import functools
 import pickle
 import time
 
-from . import engine
 from .parcel import pack
 
 TICK = 0.05  # seconds between two looks at what came, unless something wakes us
@@ -24,8 +23,8 @@ class Flight:
     run : Run
     number : int
         Of the run, on this cluster.
-    fresh : bool
-        Whether the run before ended uncleanly.
+    answers : list
+        Of the ranks, to `engine.execute`.
 
     Attributes
     ----------
@@ -33,9 +32,9 @@ class Flight:
         Whether all ranks that have ended so far ended well.
     """
 
-    def __init__(self, engines, run, number, fresh):
+    def __init__(self, engines, run, number, answers):
         self.engines, self.run, self.number, self.clean = engines, run, number, True
-        self.answers = engines.ask(run, engine.execute, number, fresh)
+        self.answers = answers
         self.read = [0] * engines.size  # batches of each rank
         self.pending = set(range(engines.size))
         self.told, self.signalled = False, False

@@ -5,7 +5,6 @@ A cell that is run twice uses the one that runs; a new kernel hears what became 
 
 import contextlib
 import hashlib
-import json
 import os
 import sys
 import time
@@ -88,9 +87,8 @@ def _is_being_stopped(path, name):
 
 def _took_note(path):
     """What a watchdog has noted, and no note any more."""
-    with contextlib.suppress(OSError, ValueError), open(path) as file:
-        values = json.load(file)
+    values = leftovers.read(path)
+    with contextlib.suppress(OSError):
         os.unlink(path)
-        if isinstance(values, dict) and time.time() - float(values.get("ended", 0.0)) < OLD:
-            return values
-    return {}
+    ended = values.get("ended")
+    return values if isinstance(ended, float) and time.time() - ended < OLD else {}

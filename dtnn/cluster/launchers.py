@@ -68,10 +68,10 @@ def environment(folder, threads, threads_asked):
     }
 
 
-def start_watchdog(folder):
-    """The process that cleans up when this one is gone; it lives as long as its stdin is open."""
+def start_watchdog(folder, keep_alive=0.0):
+    """The process that cleans up when this one is gone, or so many seconds later; it lives as long as its stdin is open."""
     return subprocess.Popen(
-        [sys.executable, "-I", "-S", watchdog.__file__, folder],
+        [sys.executable, "-I", "-S", watchdog.__file__, folder, str(keep_alive)],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

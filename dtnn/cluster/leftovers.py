@@ -7,8 +7,9 @@ import platform
 import time
 from dataclasses import dataclass
 
+from ..whole_file import whole_file
 from . import folder, watchdog
-from .watchdog import CLIENT
+from .watchdog import ALONE, CLIENT
 
 
 @dataclass(frozen=True)
@@ -40,26 +41,50 @@ class Found:
     host: str = ""
 
     @property
+    def kept_until(self):
+        """Until when it goes on without its client (seconds since 1970); None if it has one, or may not go on."""
+        if not self.here or self.client:
+            return None
+        until = read(os.path.join(self.folder, ALONE)).get("until")
+        return until if isinstance(until, float) and until > time.time() else None
+
+    @property
     def orphan(self):
         """Whether nobody can need it any more."""
-        return self.here and self.client is None
+        return self.here and self.client is None and self.kept_until is None
 
     @property
     def state(self):
-        """ "in use", "left behind", or "of another host", whose processes can't be seen from here."""
-        return "of another host" if not self.here else "in use" if self.client else "left behind"
+        """ "in use", "kept until 14:05", "left behind", or "of another host", whose processes can't be seen from here."""
+        if not self.here:
+            return "of another host"
+        if self.kept_until:
+            return f"kept until {time.strftime('%H:%M', time.localtime(self.kept_until))}"
+        return "in use" if self.client else "left behind"
 
     def __str__(self):
         whose = f"in use by process {self.client}" if self.here and self.client else self.state
         return f"{self.folder}  {self.ranks or '?'} ranks, {len(self.processes)} processes, {age(self.started)} old, {whose}"
 
 
-def sign(path, ranks, session=""):
-    """Note in a cluster's folder who started it, and in which notebook if in one."""
-    values = {"pid": os.getpid(), "born": born(os.getpid()), "place": place(), "ranks": ranks, "started": time.time()}
-    values |= {"host": platform.node(), "session": session}
-    with open(os.path.join(path, CLIENT), "w") as file:
-        json.dump(values, file)
+def sign(path, ranks, **more):
+    """Note in a cluster's folder who started it, and what else a later client has to know."""
+    _write(path, {**myself(), "ranks": ranks, "started": time.time(), "host": platform.node(), **more})
+
+
+def myself():
+    """How a cluster's folder calls this process."""
+    return {"pid": os.getpid(), "born": born(os.getpid()), "place": place()}
+
+
+def add(path, **more):
+    """Add to, or change, what `sign` noted."""
+    _write(path, {**signed(path), **more})
+
+
+def _write(path, values):
+    with whole_file(os.path.join(path, CLIENT)) as file:
+        file.write(json.dumps(values).encode())
 
 
 def found():
@@ -148,6 +173,17 @@ def processes_by_folder():
     return by_folder
 
 
+def lives(pid, since):
+    """Whether the process of that number that was born then still runs; one that only waits to be buried doesn't."""
+    import psutil
+
+    try:
+        process = psutil.Process(pid)
+        return process.create_time() == since and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return False
+
+
 def born(pid):
     """When a process was started; None if there is none."""
     import psutil
@@ -180,14 +216,19 @@ def _as(kind, value):
 def client(path, values):
     """The process that started a cluster, if it lives; where that isn't written, the folder's name has its number."""
     if isinstance(values.get("pid"), int) and isinstance(values.get("born"), float):
-        return values["pid"] if born(values["pid"]) == values["born"] else None
+        return values["pid"] if lives(values["pid"], values["born"]) else None
     number = os.path.basename(path)[1:].split("-")[0]
     return int(number) if number.isdecimal() and born(int(number)) is not None else None
 
 
 def signed(path):
     """What `sign` wrote; nothing if it didn't, or if it isn't that."""
-    with contextlib.suppress(OSError, ValueError), open(os.path.join(path, CLIENT)) as file:
+    return read(os.path.join(path, CLIENT))
+
+
+def read(path):
+    """The values of a JSON file; nothing if there is none, or if it is damaged."""
+    with contextlib.suppress(OSError, ValueError, RecursionError), open(path) as file:
         values = json.load(file)
         if isinstance(values, dict):
             return values

@@ -3,11 +3,13 @@
 import base64
 import contextlib
 import os
+import pickle
 import signal
 import threading
 import time
 
 from .interrupting import AGAIN, may_interrupt
+from .kept import Kept
 from .parcel import unpack
 
 MESSAGE = "dtnn_request"
@@ -17,6 +19,7 @@ class State:
     """What this engine remembers between two messages."""
 
     prepared, pool, run, commands, comm, armed = None, None, 0, None, None, False
+    hello, kept = None, Kept()  # who this is, and what was told of the last run
     interrupted, lock = 0, threading.Lock()  # the run that was interrupted before it began here
 
 
@@ -57,7 +60,8 @@ def on_message(stream, idents, message):
         reply = {"status": "ok", **ANSWERS[content["what"]](content)}
     except Exception as error:
         reply = {"status": "ok", "problem": f"{type(error).__name__}: {error}"}
-    kernel().session.send(stream, "dtnn_reply", reply, parent=message, ident=idents)
+    buffers = reply.pop("buffers", None)
+    kernel().session.send(stream, "dtnn_reply", reply, parent=message, ident=idents, buffers=buffers)
 
 
 def _answer_command(content):
@@ -80,7 +84,25 @@ def _answer_state(content):
     return {"run": State.run if State.armed else None, "bytes": resident()}
 
 
-ANSWERS = {"command": _answer_command, "interrupt": _answer_interrupt, "state": _answer_state}
+def _answer_hello(content):
+    return {"hello": State.hello}
+
+
+def _answer_kept(content):
+    """What was told of the last run, for a client that did not ask for it: batches, then how it ended."""
+    kept, batches = State.kept, State.kept.since(content["first"])
+    ended = not batches and kept.outcome is not None
+    buffers = [pickle.dumps(kept.outcome)] if ended else batches
+    return {"run": kept.number, "about": kept.about, "ended": ended, "buffers": buffers}
+
+
+ANSWERS = {
+    "command": _answer_command,
+    "interrupt": _answer_interrupt,
+    "state": _answer_state,
+    "hello": _answer_hello,
+    "kept": _answer_kept,
+}
 
 
 def kernel():

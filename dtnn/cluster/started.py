@@ -13,7 +13,6 @@ class Process:
     ending = False  # its exit functions run
 
 
-@atexit.register
 def _ending():
     Process.ending = True
 
@@ -45,7 +44,10 @@ class Started:
         """Count `owner` among those who hold it; a function that lets go, called by itself when `owner` is gone."""
         with self.lock:
             self._holders += 1
-        return weakref.finalize(owner, _let_go, self)
+        finalizer = weakref.finalize(owner, _let_go, self)
+        atexit.unregister(_ending)
+        atexit.register(_ending)  # what is registered last runs first: before all finalizers
+        return finalizer
 
     def stop(self):
         """End the ranks, for all who hold them."""

@@ -1,9 +1,10 @@
 """Ends everything that belongs to a cluster when the process that started it is gone, however it went.
 
-Run as a program of its own (``python watchdog.py FOLDER``), before anything else of the cluster is started.  It holds
+Run as a program of its own (``python watchdog.py FOLDER [SECONDS]``), before anything else of the cluster is started.  It holds
 the reading end of a pipe whose other end is the client's: when the client ends, by SIGKILL too, the pipe closes.  What
 belongs to the cluster is found by its folder's name in the processes' environment, so nothing that was started escapes, be it a
-launcher's helper or a process that a job started itself.  Imports nothing but the standard library: it costs 8 MB.
+launcher's helper or a process that a job started itself.  With SECONDS, the cluster may outlive its client for so long; another
+client that attaches to it meanwhile brings a watchdog of its own.  Imports nothing but the standard library: it costs 8 MB.
 """
 
 import contextlib
@@ -16,10 +17,12 @@ import sys
 import time
 
 VARIABLE = "DTNN_CLUSTER"  # in the environment of whatever belongs to a cluster: the cluster's folder
+KEEP = "DTNN_KEEP"  # in the environment of engines that keep what their run has told, for the next client
 PATIENCE = 0.5  # seconds between asking a process to end and ending it; ours have nothing to save
 LATE = 3.0  # seconds in which a process that was being started when the client died may still appear
 PERIOD = 1.0  # seconds between looks at whether the client is still the parent
 CLIENT = "client.json"  # file in the cluster's folder: who started it
+ALONE = "alone.json"  # file in the cluster's folder while it has no client: until when it may go on
 SHARED = "shared"  # file in the cluster's folder: shared memory that MPI made and, killed, can't remove
 SHARED_NAMES = ("mpich_shm", "ucx_shm", "sm_segment", "vader_segment")
 
@@ -100,18 +103,53 @@ def leave_word(folder):
                 json.dump({"ranks": values.get("ranks"), "ended": time.time()}, file)
 
 
-def main(folder):
-    """Wait for the client's end, then clean up after it."""
+@contextlib.contextmanager
+def locked(folder):
+    """Within it, nobody else decides whose a cluster is."""
+    import fcntl
+
+    with open(os.path.join(folder, "lock"), "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def main(folder, keep_alive="0"):
+    """Wait for the client's end, then clean up after it; where it may be outlived, when the time is over and nobody has come."""
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # a logout or a signal to all of a user's processes is when it is needed
+    client = os.getppid()
     said = _wait_for_the_end()
+    if said == b"no" or (not said and float(keep_alive) and _finds_another(folder, client, float(keep_alive))):
+        return
     if said != b"bye":
         leave_word(folder)
     clean_up(folder, late=0.0 if said == b"bye" else LATE)
 
 
+def _finds_another(folder, client, seconds):
+    """Whether another client comes within some seconds; it then has a watchdog of its own."""
+    until = time.time() + seconds
+    with contextlib.suppress(OSError):
+        with open(os.path.join(folder, ALONE), "w") as file:
+            json.dump({"until": until}, file)
+        while time.time() < until and members(folder):
+            if _client(folder) != client:
+                return True
+            time.sleep(PERIOD)
+        with locked(folder):
+            if _client(folder) != client:
+                return True
+            os.unlink(os.path.join(folder, CLIENT))  # whoever comes now comes too late
+    return False
+
+
+def _client(folder):
+    with open(os.path.join(folder, CLIENT)) as file:
+        return json.load(file)["pid"]
+
+
 def _wait_for_the_end():
-    """Returns what the client said last: nothing when it was killed."""
+    """Returns what the client said last: nothing when it was killed or just ended."""
     parent, said = os.getppid(), b""
     while os.getppid() == parent:  # a fork of the client may keep the pipe open when the client is gone
         if select.select([sys.stdin], [], [], PERIOD)[0]:

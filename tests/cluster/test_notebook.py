@@ -125,3 +125,28 @@ def test_a_new_kernel_is_told_that_the_last_ones_cluster_is_gone(kernel):
         finally:
             new.end()
     assert nothing_left(path, 20)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["restart", "kill"])
+def test_a_restarted_kernel_finds_its_cluster_and_its_run_again(kernel, how):
+    text, _, error = kernel.run(START.replace("Cluster(2)", "Cluster(2, keep_alive='10m')"))
+    assert error is None, text
+    path = text.strip().splitlines()[-1]
+    kernel.run("run = cluster.run(endless); next(iter(run))")
+    kernel.manager.shutdown_kernel(now=how == "kill")
+    new = Kernel()
+    try:
+        text, _, error = new.run(
+            "from dtnn import Cluster; cluster = Cluster.attach(); print(cluster.last_run.name, cluster.state)"
+        )
+        assert error is None, text
+        assert text == "endless running\n"
+        shown = new.run("cluster.last_run")[1]
+        assert shown
+        text, _, error = new.run("run = cluster.last_run; run.interrupt(); run.wait(10); print(run.state, len(run.records) > 3)")
+        assert text == "interrupted True\n"
+        new.run("cluster.stop()")
+        assert nothing_left(path, 1)
+    finally:
+        new.end()

@@ -23,7 +23,7 @@ from dtnn.cluster import Cluster
 def endless(comm):
     while True:
         comm.Barrier()
-        yield None
+        yield "a record"
 
 if __name__ == "__main__":
     cluster = Cluster(1, on_wait=False).start()
@@ -156,7 +156,7 @@ def test_a_controller_that_is_killed_does_not_leave_a_run_waiting_for_ever():
     with Cluster(1, on_wait=False) as cluster:
         run = cluster.run(lambda comm: time.sleep(60))
         time.sleep(0.3)
-        os.kill(cluster._crew.cluster.controller.pid, signal.SIGKILL)
+        os.kill(cluster._crew.processes.cluster.controller.pid, signal.SIGKILL)
         with pytest.raises(RankDied):
             run.result(20)
         assert cluster.state == "dead"
@@ -216,7 +216,7 @@ def test_results_are_in_order_of_rank_whatever_the_engines_numbers(tmp_path, mon
 
 
 def test_a_ready_ipyparallel_cluster_is_used_and_left_running(engines):
-    ready = engines._crew.cluster
+    ready = engines._crew.processes.cluster
     with Cluster(launcher=ready) as cluster:
         assert cluster.ranks == 2
         assert cluster.run(lambda comm: comm.Allreduce(1)).result(20) == 2

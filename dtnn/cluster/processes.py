@@ -1,0 +1,181 @@
+"""The processes of a cluster: controller, launcher and engines, whoever started them."""
+
+import contextlib
+import os
+import platform
+import time
+
+from . import checks, folder, here, launchers, leftovers, obituary, watchdog
+from .started import Process
+
+CONNECTION = os.path.join("security", "ipcontroller-dtnn-client.json")  # in a cluster's folder
+
+
+class Processes:
+    """Starts what was asked for, or takes over what was left to itself; knows how it fares, and ends it.
+
+    Parameters
+    ----------
+    asked : Asked
+    path : str, optional
+        The folder of a cluster that runs and whose client is gone, to take over.
+
+    Attributes
+    ----------
+    folder : str or None
+        The cluster's private folder, by which its processes are known.
+    cluster : ipyparallel.Cluster or None
+    adopted : bool
+        Whether it was here before this client.
+    """
+
+    def __init__(self, asked, path=None):
+        self.asked, self.folder, self.adopted = asked, path, path is not None
+        self.cluster = self._watchdog = self._launcher = self._controller = self._log = None
+
+    def connect(self, timeout, waits):
+        """An ipyparallel Client that all engines have come to."""
+        if self.adopted:
+            waits("the cluster to answer")
+            client = self._take_over(timeout)
+        else:
+            client = self._start(waits)
+        until = time.monotonic() + timeout
+        while len(client.ids) < self.asked.size:
+            waits(f"engines ({len(client.ids)} of {self.asked.size} are there)")
+            if time.monotonic() > until or self.launcher_has_ended():
+                raise RuntimeError(checks.too_few(len(client.ids), self.asked.size, sorted(client.ids), self.log()))
+            time.sleep(0.02)
+        return client
+
+    def _start(self, waits):
+        self.folder = folder.make(self._sign)
+        self._watchdog = launchers.start_watchdog(self.folder, self.asked.keep_alive)
+        environment = launchers.environment(self.folder, self.asked.threads, self.asked.threads_per_rank is not None)
+        if self.asked.keep_alive:
+            environment[watchdog.KEEP] = "1"
+        self.cluster = launchers.ipyparallel_cluster(self.asked.size, self.folder, environment)
+        waits("the controller")
+        self.cluster.start_controller_sync()
+        self._controller = _mark(self.cluster.controller.pid)
+        waits("the controller's address")
+        self.cluster.start_engines_sync()
+        self._launcher, self._log = _mark(self.cluster.engine_set.pid), self.cluster.engine_set.output_file
+        leftovers.add(self.folder, controller=self._controller, launcher=self._launcher, log=self._log)
+        return self.cluster.connect_client_sync()
+
+    def _sign(self, path):
+        leftovers.sign(path, self.asked.size, session=here.session(), asked=self.asked.plain())
+
+    def _take_over(self, timeout):
+        """From the watchdog, which then knows that somebody is there again."""
+        import ipyparallel
+
+        self._watchdog = launchers.start_watchdog(self.folder, self.asked.keep_alive)
+        with watchdog.locked(self.folder):
+            values = leftovers.signed(self.folder)
+            if leftovers.client(self.folder, values) is not None or "log" not in values:
+                self.adopted, path, self.folder = False, self.folder, None  # not ours to end
+                self._dismiss_watchdog(b"no")
+                raise RuntimeError(f"{path} was attached to by somebody else just now, or has ended")
+            leftovers.add(self.folder, **leftovers.myself(), session=here.session())
+            os.unlink(os.path.join(self.folder, watchdog.ALONE))
+        self._controller, self._launcher, self._log = (values[name] for name in ("controller", "launcher", "log"))
+        return ipyparallel.Client(os.path.join(self.folder, CONNECTION), profile_dir=self.folder, timeout=timeout)
+
+    # ---- looks
+
+    def log(self):
+        """What the engines and their launcher wrote so far."""
+        with contextlib.suppress(OSError, TypeError), open(self._log, errors="replace") as file:
+            return file.read()
+        # ipyparallel removes the file when it sees the end of a process that it started
+        return getattr(getattr(self.cluster, "engine_set", None), "_output", None) or ""
+
+    def launcher_has_ended(self):
+        """Whether the launcher has, and the engines with it."""
+        return self._launcher is not None and not leftovers.lives(*self._launcher)
+
+    def lost(self):
+        """Whether the launcher or the controller has ended, so that nothing more will be heard."""
+        return self.launcher_has_ended() or (self._controller is not None and not leftovers.lives(*self._controller))
+
+    def obituary(self, rank, hellos):
+        """How a rank died, from the launcher's last words, which may come a moment later."""
+        until = time.monotonic() + 1.0
+        while not self.launcher_has_ended() and time.monotonic() < until:
+            time.sleep(0.02)
+        return obituary.text(rank, hellos, self.log())
+
+    def reaches(self, host):
+        """Whether a signal from here reaches processes of a host."""
+        return host == platform.node()
+
+    # ---- end
+
+    def end(self):
+        """End engines, then controller, by signals: quicker than asking, and it needs no event loop, so it works at exit too.
+
+        When this process ends, a cluster that may outlive it is left to its watchdog.
+        """
+        if self.folder is not None and not (Process.ending and self.asked.keep_alive):
+            if Process.ending:
+                watchdog.leave_word(self.folder)
+            watchdog.clean_up(self.folder)
+            self._dismiss_watchdog(b"bye")
+        self.cluster = self.folder = self._launcher = self._controller = None
+
+    def _dismiss_watchdog(self, word):
+        if self._watchdog is not None:
+            with contextlib.suppress(OSError):
+                self._watchdog.communicate(word, timeout=2.0)
+            self._watchdog = None
+
+
+def _mark(pid):
+    """A process by number and birth, so that it is not taken for a later one."""
+    return [pid, leftovers.born(pid)]
+
+
+class Borrowed:
+    """Engines that somebody else started and will stop: an ipyparallel Cluster that runs, or a Client."""
+
+    adopted, folder, cluster = False, None, None
+
+    def __init__(self, ready, size):
+        self.ready, self.size = ready, size
+
+    def connect(self, timeout, waits):
+        """A Client of theirs."""
+        self._own = not hasattr(self.ready, "ids")
+        if self._own and self.ready.controller is None:
+            raise RuntimeError("this ipyparallel cluster isn't running; start it first: cluster.start_cluster_sync()")
+        client = self.ready.connect_client_sync() if self._own else self.ready
+        until = time.monotonic() + timeout
+        while len(client.ids) < (self.size or 1):
+            waits(f"engines ({len(client.ids)} of {self.size or 1} are there)")
+            if time.monotonic() > until:
+                raise RuntimeError(checks.too_few(len(client.ids), self.size or 1, sorted(client.ids), self.log()))
+            time.sleep(0.02)
+        return client
+
+    def log(self):
+        """Somebody else's."""
+        return ""
+
+    def launcher_has_ended(self):
+        """Not known."""
+        return False
+
+    lost = launcher_has_ended
+
+    def obituary(self, rank, hellos):
+        """How a rank died: not known."""
+        return obituary.text(rank, hellos, "")
+
+    def reaches(self, host):
+        """A signal goes through the engine's nanny."""
+        return False
+
+    def end(self):
+        """Theirs is to end it."""
