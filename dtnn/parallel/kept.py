@@ -55,7 +55,7 @@ def given_back(comm, kept, own):
         rows = kept[name]
         made = int(comm.Bcast(np.array([len(rows)]))[0])
         if name not in own:
-            told = f"what was kept to be sent later ({name}, of {made} rank{'s' * (made > 1)}) is dropped: this strategy has no use for it"
+            told = f"what was kept to be sent later ({name}, on {made} ranks) is dropped: this strategy has no use for it"
         elif rows.shape[1:] != own[name].shape:
             raise ValueError(
                 f"what was kept ({name}) has the shape {rows.shape[1:]}, the trainable parameters have {own[name].shape}: "
@@ -65,7 +65,5 @@ def given_back(comm, kept, own):
             own[name][...] = rows[comm.rank if len(rows) == made else 0]
         else:
             own[name][...] = rows.sum(0) if comm.rank == 0 else 0
-            told = (
-                f"{name} was kept by {made} ranks, now there are {comm.size}: rank 0 goes on with the sum, the others with none"
-            )
+            told = f"{name} was kept by {made} ranks, now there are {comm.size}: rank 0 goes on with the sum of all"
     return told

@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-
 KEPT = "kept/"  # before the names of the arrays that ranks keep, among the others
 
 

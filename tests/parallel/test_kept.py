@@ -89,7 +89,7 @@ def test_another_number_of_ranks_goes_on_with_the_sum():
         kept = model.training.kept["residual"]
     with Cluster(2, launcher="threads", on_wait=False) as cluster:
         told = fitted(model, cluster, 2, resume=True).records.of(Note)
-    words = "residual was kept by 3 ranks, now there are 2: rank 0 goes on with the sum, the others with none"
+    words = "residual was kept by 3 ranks, now there are 2: rank 0 goes on with the sum of all"
     assert words in [note.text for note in told]
     assert model.training.kept["residual"].shape == (2, kept.shape[1])
 
@@ -108,7 +108,7 @@ def test_another_strategy_has_no_use_for_it_and_says_so():
     model = fresh()
     fitted(model, None, 1)
     told = fitted(model, None, 2, strategy=AllReduce(), resume=True).records.of(Note)
-    assert any("what was kept to be sent later (residual, of 1 rank) is dropped" in note.text for note in told)
+    assert any("what was kept to be sent later (residual, on 1 ranks) is dropped" in note.text for note in told)
     assert not model.training.kept
 
 
