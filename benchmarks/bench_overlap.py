@@ -15,7 +15,6 @@ It needs root, `ip` and `tc`, Linux and MPICH; the namespaces have names of thei
 """
 
 import argparse
-import json
 import os
 import shutil
 import signal
@@ -24,9 +23,9 @@ import sys
 import time
 
 import numpy as np
-from ranks import ENVIRONMENT, in_turn, is_rank, mpiexec, pin
+from ranks import ENVIRONMENT, append, in_turn, is_rank, mpiexec, pin, steps, where
 
-RATE, BATCHES, CARD = 1e-4, 50, "wire0"
+CARD = "wire0"
 ONLY_TCP = {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": CARD, "MPIR_CVAR_NOLOCAL": "1"}  # ranks of one machine would share memory
 
 
@@ -87,21 +86,6 @@ def missing():
 
 
 # ---- one rank
-
-
-def steps(comm, name, batch, strategy):
-    """A function that makes the next step of `train`, and returns its loss."""
-    import dtnn
-    from dtnn.data import Samples
-    from dtnn.optim import SGD
-    from dtnn.records import Step
-
-    model, rng = getattr(dtnn.zoo, name)(), np.random.default_rng(0)
-    x, y = rng.random((batch, *model.input_shape), np.float32), rng.integers(0, 10, batch)
-    data = Samples(np.concatenate([x] * BATCHES), np.concatenate([y] * BATCHES))
-    settings = dict(metrics=(), optimizer=SGD(RATE, momentum=0.9), epochs=10**9, batch_size=batch, strategy=strategy)
-    run = dtnn.training.train(comm, model, data, **settings)
-    return lambda: next(record.loss for record in run if isinstance(record, Step))
 
 
 class Clock:
@@ -174,10 +158,9 @@ def rank(options):
     from dtnn.parallel import AllReduce
 
     world = MPI.COMM_WORLD
-    alone = pin(world.rank, world.size)
+    pinned = pin(world.rank, world.size)
     if world.rank == 0:
-        print(f"{options.gbits} Gbit/s between two namespaces, {options.batch} images a rank, one thread, "
-              f"{'a core each' if alone else 'ONE core for both: the times say little'}")  # fmt: skip
+        print(f"{where(pinned)}, {options.gbits} Gbit/s between them, {options.batch} images a rank", flush=True)
     for name in options.nets.split(","):
         count = getattr(dtnn.zoo, name)().parameters.trainable
         flat = np.ones(count, np.float32)
@@ -218,9 +201,7 @@ def tell(found, options):
     print(f"{found['net']:10} ms: {times}   ({found['gbits_measured']:.1f} Gbit/s)   hidden {100 * found['hidden']:.0f} % of the "
           f"communication (without overlap {100 * found['hidden_after']:.0f} %), which is {100 * found['share']:.0f} % of the "
           f"{100 * found['could_be_hidden']:.0f} % that can be hidden", flush=True)  # fmt: skip
-    if options.json:
-        with open(options.json, "a") as file:
-            file.write(json.dumps(found) + "\n")
+    append(found, options.json)
 
 
 def main():

@@ -1,5 +1,6 @@
 """Benchmarks of several processes: started again under mpiexec, one core a rank, all beginning together, timed in turn."""
 
+import json
 import os
 import sys
 import time
@@ -13,7 +14,9 @@ ENVIRONMENT = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    "GLOO_SOCKET_IFNAME": "lo",
 }
+BATCHES = 50  # in an epoch: what comes at its end is no part of a step, and hardly counts
 
 
 def mpiexec():
@@ -29,11 +32,9 @@ def is_rank():
     return any(name in os.environ for name in ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK"))
 
 
-def begin_again(size):
-    """Unless this process is a rank already, become `size` of them: this script with its options under mpiexec."""
-    if not is_rank():
-        command = [mpiexec(), "-n", str(size), sys.executable, *sys.argv]
-        os.execve(command[0], command, os.environ | ENVIRONMENT)
+def under_mpiexec(size):
+    """The command and the environment that make `size` ranks of this script with its options."""
+    return [mpiexec(), "-n", str(size), sys.executable, *sys.argv], os.environ | ENVIRONMENT
 
 
 def pin(rank, size):
@@ -45,7 +46,27 @@ def pin(rank, size):
     return True
 
 
-def in_turn(world, functions, rounds, seconds=0.1):
+def where(pinned, ranks=2):
+    """How the ranks share the machine, in words."""
+    return f"{ranks} ranks of one thread, " + ("a core each" if pinned else "FEWER CORES THAN RANKS: these times say little")
+
+
+def steps(comm, name, batch, strategy, batches=BATCHES):
+    """A function that makes the next step of the public `train` with a net of the zoo, and returns its loss."""
+    import dtnn
+    from dtnn.data import Samples
+    from dtnn.optim import SGD
+    from dtnn.records import Step
+
+    model, rng = getattr(dtnn.zoo, name)(), np.random.default_rng(0)
+    x, y = rng.random((batch, *model.input_shape), np.float32), rng.integers(0, 10, batch)
+    data = Samples(np.concatenate([x] * batches), np.concatenate([y] * batches))
+    settings = dict(metrics=(), optimizer=SGD(1e-4, momentum=0.9), epochs=10**9, batch_size=batch, strategy=strategy)
+    run = dtnn.training.train(comm, model, data, **settings)
+    return lambda: next(record.loss for record in run if isinstance(record, Step))
+
+
+def in_turn(world, functions, rounds, seconds=0.1, alone=()):
     """Time functions that all ranks call at once, A B A B ...; what counts is when the last rank has ended.
 
     Parameters
@@ -56,6 +77,8 @@ def in_turn(world, functions, rounds, seconds=0.1):
         Samples of each.
     seconds : float
         Length of a sample, at least one call.
+    alone : collection of names
+        These only rank 0 calls, while the others sleep.
 
     Returns
     -------
@@ -63,25 +86,42 @@ def in_turn(world, functions, rounds, seconds=0.1):
         The same on all ranks.
     """
     calls, samples = {}, {name: [] for name in functions}
-    for name, function in functions.items():
-        for _ in range(3):
-            function()
-        calls[name] = max(1, round(seconds / max(together(world, function, 1)[0], 1e-7)))
-    for _ in range(rounds):
+    for number in range(-1, rounds):
         for name, function in functions.items():
-            samples[name].append(together(world, function, calls[name]))
+            idle = name in alone and world.rank > 0
+            if number < 0:
+                sample(world, function, 3, idle)
+                calls[name] = max(1, round(seconds / max(sample(world, function, 1, idle)[0], 1e-7)))
+            else:
+                samples[name].append(sample(world, function, calls[name], idle))
     return {name: kept(found) for name, found in samples.items()}
 
 
-def together(world, function, calls):
+def sample(world, function, calls, idle=False):
     """(seconds a call, share of the time that a rank had to wait for a processor), the larger ones of all ranks."""
-    world.Barrier()
+    meet(world)
     before, start = waited(), time.perf_counter()
-    for _ in range(calls):
+    for _ in range(0 if idle else calls):
         function()
     seconds = time.perf_counter() - start
-    found = np.array([seconds / calls, (waited() - before) / seconds])
+    found = np.array([0.0, 0.0] if idle else [seconds / calls, (waited() - before) / seconds])
+    meet(world)
     from mpi4py import MPI
 
     world.Allreduce(MPI.IN_PLACE, found, MPI.MAX)
     return tuple(found.tolist())
+
+
+def meet(world):
+    """A barrier that leaves the core to others while it lasts, and ends within microseconds of the last rank's arrival."""
+    request = world.Ibarrier()
+    while not request.Test():
+        time.sleep(0.0002)
+    world.Barrier()
+
+
+def append(row, file):
+    """One JSON object a row."""
+    if file:
+        with open(file, "a") as opened:
+            opened.write(json.dumps(row) + "\n")

@@ -1,0 +1,187 @@
+"""How much faster do two ranks train than one, and how fast is PyTorch's DistributedDataParallel in the same place?
+
+    python benchmarks/bench_data_parallel.py [--nets lenet5,resnet20] [--batch 64] [--cluster] [--json file]
+
+Weak scaling: 64 images a rank; strong scaling: 64 in all. Starts itself again as two ranks under mpiexec, one thread each, one
+core a rank where there are enough; there, in turn: one rank alone (the other sleeps), both ranks, and DDP over gloo with the same
+nets, weights and shares (in both memory layouts, the faster one counts). `--cluster` also measures a notebook's cluster,
+whose ranks poll. Before anything is timed the losses of the first steps are compared.
+
+    speed-up, weak = 2 (seconds of one rank) / seconds        strong = (seconds of one rank) / seconds
+"""
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+import numpy as np
+from ranks import BATCHES, append, in_turn, is_rank, pin, steps, under_mpiexec, where
+
+NETS = "mlp", "simplecnn", "lenet5", "resnet20"
+LAYOUTS = "eager", "channels_last"
+
+
+def own_ways(comm, name, batch, batches=BATCHES):
+    """{way: function that makes a step}: one rank, and all ranks in both kinds of scaling."""
+    from dtnn.comm import Serial
+    from dtnn.parallel import AllReduce
+
+    sizes = {"one": (Serial(), batch), "weak": (comm, comm.size * batch), "strong": (comm, batch)}
+    return {way: steps(ranks, name, size, AllReduce(), batches) for way, (ranks, size) in sizes.items()}
+
+
+def ddp_step(rank, ranks, name, batch, layout):
+    """A function that makes a step of PyTorch's DDP, at its best, on this rank's share of a fixed mini-batch."""
+    import torch
+    from torch.nn.parallel import DistributedDataParallel
+    from torch_twin import twin
+
+    import dtnn
+
+    model, rng, mine = (
+        getattr(dtnn.zoo, name)(),
+        np.random.default_rng(0),
+        slice(rank * batch // ranks, (rank + 1) * batch // ranks),
+    )
+    x, y = rng.random((batch, *model.input_shape), np.float32)[mine], rng.integers(0, 10, batch)[mine]
+    form = torch.channels_last if layout == "channels_last" else torch.contiguous_format
+    images, labels = torch.from_numpy(x.transpose(0, 3, 1, 2).copy()).to(memory_format=form), torch.from_numpy(y.copy())
+    options = dict(gradient_as_bucket_view=True, static_graph=True, broadcast_buffers=False)
+    with warnings.catch_warnings(action="ignore"):  # newer versions have another word for broadcast_buffers
+        network = DistributedDataParallel(twin(model).to(memory_format=form).train(), **options)
+    optimizer = torch.optim.SGD(network.parameters(), 1e-4, 0.9, fused=True)
+
+    def step():
+        optimizer.zero_grad(set_to_none=True)
+        loss = torch.nn.functional.cross_entropy(network(images), labels)
+        loss.backward()
+        optimizer.step()
+        return float(loss.detach())
+
+    return step
+
+
+def begin_gloo(world, folder):
+    """PyTorch's process group of the same ranks; whether there is PyTorch."""
+    try:
+        import torch
+    except ImportError:
+        return False
+    torch.set_num_threads(1)
+    options = dict(init_method=f"file://{folder}/gloo", rank=world.rank, world_size=world.size)
+    torch.distributed.init_process_group("gloo", **options)
+    return True
+
+
+def check(world, name, ways, torch_too, batch):
+    """First losses: all ranks' are those of one; so are the means of DDP's ranks. Nets that normalise differ by their nature."""
+    from mpi4py import MPI
+
+    import dtnn
+    from dtnn.nn import BatchNorm2d
+    from dtnn.nn.parameters import named_layers
+
+    losses = {way: np.array([step() for _ in range(3)]) for way, step in ways.items() if way != "weak"}
+    if torch_too:
+        losses["ddp"] = np.array([step() for step in [ddp_step(world.rank, world.size, name, batch, "eager")] for _ in range(3)])
+        world.Allreduce(MPI.IN_PLACE, losses["ddp"])
+        losses["ddp"] /= world.size
+    normalises = any(isinstance(layer, BatchNorm2d) for _, layer, _ in named_layers(getattr(dtnn.zoo, name)().net))
+    for way, found in losses.items():
+        if not np.allclose(found, losses["one"], rtol=0.2 if normalises else 2e-3):
+            raise AssertionError(f"{name}: the losses of {way} are {found}, those of one rank {losses['one']}")
+
+
+def measure(comm, name, options, torch_too=False):
+    """A row: seconds of a step of each, speed-ups, how many times faster than DDP; collective."""
+    world, batch = comm.world, options["batch"]
+    check(world, name, own_ways(comm, name, batch, 1), torch_too, batch)
+    ways = own_ways(comm, name, batch)
+    if torch_too:
+        for kind, size in (("weak", comm.size * batch), ("strong", batch)):
+            for layout in LAYOUTS:
+                ways[f"ddp_{kind}_{layout}"] = ddp_step(comm.rank, comm.size, name, size, layout)
+    times = {way: t.median for way, t in in_turn(world, ways, options["rounds"], options["seconds"], {"one"}).items()}
+    row = {"net": name, "batch": batch, "ranks": comm.size, **{f"{way}_seconds": seconds for way, seconds in times.items()}}
+    row |= {"weak": comm.size * times["one"] / times["weak"], "strong": times["one"] / times["strong"]}
+    if torch_too:
+        best = {kind: min(times[f"ddp_{kind}_{layout}"] for layout in LAYOUTS) for kind in ("weak", "strong")}
+        row |= {f"times_ddp_{kind}": seconds / times[kind] for kind, seconds in best.items()}
+    return row
+
+
+def show(row, options):
+    """A line of the table."""
+    text = f"{row['net']:10} {row['where']:9} ms: one {1e3 * row['one_seconds']:8.3f}  weak {1e3 * row['weak_seconds']:8.3f}"
+    text += f"  strong {1e3 * row['strong_seconds']:8.3f}   speed-up weak {row['weak']:.2f} strong {row['strong']:.2f}"
+    if "times_ddp_weak" in row:
+        text += f"   times DDP weak {row['times_ddp_weak']:.2f} strong {row['times_ddp_strong']:.2f}"
+    print(text, flush=True)
+    append(row, options.json)
+
+
+def rank(options):
+    """What each rank under mpiexec does."""
+    from mpi4py import MPI
+
+    import dtnn
+
+    world = MPI.COMM_WORLD
+    pinned = pin(world.rank, world.size)
+    with tempfile.TemporaryDirectory() as folder:
+        torch_too = begin_gloo(world, world.bcast(folder)) if options.ddp else False
+        if world.rank == 0:
+            print(where(pinned, world.size), flush=True)
+        comm = dtnn.comm.MPI(world.Dup(), blocking=True)
+        for name in options.nets.split(","):
+            row = measure(comm, name, settings(options), torch_too)
+            if world.rank == 0:
+                show(row | {"where": "mpiexec"}, options)
+        world.Barrier()
+
+
+def on_a_cluster(options):
+    """The same ways on a notebook's cluster."""
+    import dtnn
+
+    with dtnn.Cluster(2) as cluster:
+        for name in options.nets.split(","):
+            show(cluster.run(job, name, settings(options)).result() | {"where": "cluster"}, options)
+
+
+def job(comm, name, options):
+    """What each engine does."""
+    pin(comm.rank, comm.size)
+    return measure(comm, name, options)
+
+
+def settings(options):
+    """What all ranks have to know, as plain values."""
+    return {"batch": options.batch, "rounds": options.rounds, "seconds": options.seconds}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--nets", default=",".join(NETS))
+    parser.add_argument("--batch", type=int, default=64)
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--seconds", type=float, default=0.2, help="length of a sample")
+    parser.add_argument("--no-ddp", dest="ddp", action="store_false", help="without PyTorch")
+    parser.add_argument("--cluster", action="store_true", help="also on a notebook's cluster")
+    parser.add_argument("--json", help="append one JSON object a net to this file")
+    options = parser.parse_args()
+    if is_rank():
+        return rank(options)
+    command, environment = under_mpiexec(2)
+    code = subprocess.run(command, env=environment, check=False).returncode
+    if options.cluster and not code:
+        sys.path.insert(0, str(Path(__file__).parent))
+        on_a_cluster(options)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
