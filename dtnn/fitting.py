@@ -6,6 +6,7 @@ import time
 from . import inject, known, optim
 from .data import global_batch, samples
 from .history import History
+from .parallel import check_repeatable
 from .records import Finish, Recorder
 from .training import train, with_callbacks
 
@@ -32,6 +33,8 @@ class Fitting:
         callbacks=(),
         strategy=None,
         seed=0,
+        deterministic=False,
+        evaluate_first=False,
         resume=False,
     ):
         if model.run is not None and not model.run.done:
@@ -50,6 +53,10 @@ class Fitting:
         self.validation = _validation(data, validation_data)
         self.optimizer, self.loss, self.metrics = known.optimizer(optimizer), known.loss(loss), known.metrics(metrics)
         self.callbacks, self.strategy = known.callbacks(callbacks), known.strategy(strategy)
+        self.deterministic = known.flag("deterministic", deterministic)
+        self.evaluate_first = known.flag("evaluate_first", evaluate_first)
+        if deterministic:
+            check_repeatable(self.strategy)
         self.rows = model.suited(self.rows, self.loss)
         self.validation = self.validation and model.suited(self.validation, self.loss)
 
@@ -72,6 +79,8 @@ class Fitting:
             batch_size=batch_size,
             strategy=self.strategy,
             seed=self.seed,
+            deterministic=self.deterministic,
+            evaluate_first=self.evaluate_first,
             resume=self.resume,
             settings=self.describe(used),
         )
@@ -90,6 +99,7 @@ class Fitting:
             "loss": getattr(self.loss, "__name__", repr(self.loss)),
             "strategy": repr(self.strategy),
             "seed": self.seed,
+            "deterministic": self.deterministic,
             "dtype": self.model.dtype,
             "goes_on_after_steps": self.model.steps,
         }

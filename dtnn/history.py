@@ -14,9 +14,11 @@ class History:
     Attributes
     ----------
     epoch : list of int
-        The epochs, counted from 1.
+        The epochs, counted from 1; the first is 0 with `fit(evaluate_first=True)`.
     history : dict of str to list
         One value an epoch of each metric (``loss``, ``accuracy``, ``val_loss`` ...), of ``lr``, ``seconds`` and ``samples``.
+        Of the training rows it is the mean over the epoch's steps, each before its update; of the validation rows, that at the
+        end of the epoch.
     records : Recorder
         All the records, for `dtnn.plots`.
 

@@ -70,6 +70,13 @@ def seed(seed):
     return whole("seed", seed, 0, 2**63 - 1)
 
 
+def flag(name, value):
+    """True or False."""
+    if not isinstance(value, bool):
+        raise TypeError(f"{name}={value!r}: give True or False")
+    return value
+
+
 def whole(name, value, least, most=None):
     """A whole number within bounds."""
     try:

@@ -101,6 +101,12 @@ class Model:
             shows here, what they change in variables stays there.
         strategy : Strategy
             How the replicas are kept together: `dtnn.parallel.AllReduce()` (the default), ``Sharded()``, ``LocalSGD(8)`` ...
+        deterministic : bool
+            Every run gives the same bits, on as many ranks with as many threads each: ranks add up in an order that is written
+            down, see `dtnn.comm.Ordered`.
+        evaluate_first : bool
+            Begin with an epoch 0, the metrics before the first step. An epoch's loss is the mean over its steps, each told before
+            its update; so a full batch's first loss is that of `evaluate` before training, and all losses lag the weights.
         resume : bool
             Go on after a training that ended at the end of an epoch, or that of a model which was saved then (`dtnn.Save`), with
             its seed, bit by bit as if there had been no pause; `epochs` counts from the beginning.

@@ -143,7 +143,10 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
-    """One pass over the data, counted from 1: `metrics` such as loss, accuracy, val_loss, val_accuracy."""
+    """One pass over the data, counted from 1: `metrics` such as loss, accuracy, val_loss, val_accuracy.
+
+    Number 0 is none: it tells the metrics before the first step, of 0 samples in 0 seconds.
+    """
 
     epoch: int
     step: int

@@ -124,7 +124,7 @@ class Curve:
     def _span(self, story, by_epoch):
         if not by_epoch:
             return 0, _rounded_up(max(10, story.steps.count))
-        first = story.first.epoch - 1 if story.first else story.epochs[0].epoch - 1 if story.epochs else 0
+        first = story.first.epoch - 1 if story.first else max(0, story.epochs[0].epoch - 1) if story.epochs else 0
         last = max(first + 1, story.progress, story.epochs[-1].epoch if story.epochs else 0)
         planned = story.settings.get("epochs") or 0
         done = math.ceil(round(last - first, 6))

@@ -113,9 +113,9 @@ class Story:
     @property
     def steps_per_epoch(self):
         """Steps in an epoch as far as records tell; None where they don't."""
-        if self.epochs and self.first:
+        if self.epochs and self.first and self.epochs[-1].epoch >= self.first.epoch:  # epoch 0 tells nothing of steps
             newest = self.epochs[-1]
-            return max(1.0, (newest.step - self.first.step + 1) / max(1, newest.epoch - self.first.epoch + 1))
+            return max(1.0, (newest.step - self.first.step + 1) / (newest.epoch - self.first.epoch + 1))
         samples, batch_size = self.settings.get("samples"), self.settings.get("batch_size")
         return math.ceil(samples / batch_size) if samples and batch_size else None
 

@@ -62,7 +62,7 @@ class Whimsical:
         return getattr(self.comm, name)
 
     def Allreduce(self, array, op="sum"):
-        if op != "sum":
+        if op != "sum" or not np.ndim(array):
             return self.comm.Allreduce(array, op)
         everyone = np.zeros((self.size, *np.shape(array)), np.asarray(array).dtype)
         everyone[self.rank] = array
