@@ -4,6 +4,7 @@ A plan depends on sizes alone, so it is made once for them and shared.
 """
 
 from functools import lru_cache
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -121,9 +122,10 @@ def forward_plan(x_shape, w_shape, y_shape, window, parts=1):
 def data_gradient_plan(x_shape, w_shape, y_shape, window, parts=1):
     """dx is a product too: of dy with the filters turned, one phase for each place of a pixel in its stride x stride square.
 
-    A phase has only the taps that hit it, so nothing is ever multiplied by the zeros of a dilated dy.
+    A phase has only the taps that hit it, so nothing is ever multiplied by the zeros of a dilated dy.  Near the border, where
+    some taps lie outside of dy, columns have phases of their own.
     """
-    (C, H, W, N), (M, _, KH, KW), (_, HO, _, _) = x_shape, w_shape, y_shape
+    (C, H, W, N), (M, _, KH, KW), (_, HO, WO, _) = x_shape, w_shape, y_shape
     (SH, SW), (PH, PW), (DH, DW) = window
     low_h, high_h = -(((KH - 1) * DH - PH) // SH), (SH - 1 + PH) // SH
     low_w, high_w = -(((KW - 1) * DW - PW) // SW), (SW - 1 + PW) // SW
@@ -132,26 +134,24 @@ def data_gradient_plan(x_shape, w_shape, y_shape, window, parts=1):
     for a in range(SH):
         for q in range(SW):
             taps_h = [(h, (a + PH - h * DH) // SH) for h in reversed(range(KH)) if (a + PH - h * DH) % SH == 0]
-            taps_w = [(k, (q + PW - k * DW) // SW) for k in range(KW) if (q + PW - k * DW) % SW == 0]
-            width = -(-(W - q) // SW)
-            if width <= 0:
-                continue
-            ranges = {}
-            for h, up in taps_h:
-                start = len(xk)
-                for m in range(M):
-                    xk += [m * s.sc + ((up - low_h) * s.columns + left - low_w) * 16 for _, left in taps_w]
-                    wk += [(m * C * KH + h) * KW + k for k, _ in taps_w]
-                ranges[up] = start, len(xk)
-            phases.append([len(xv), a, width])
-            for i in range(-(-(s.strip - a) // SH)):
-                xv += [(i * s.columns + j) * 16 for j in range(width)]
-                yv += [((i * SH + a) * W + j * SW + q) * N for j in range(width)]
-                rows += [i * SH + a] * width
-            reach.append([union([k for up, k in ranges.items() if 0 <= r // SH + up < HO]) for r in range(H + SH)])
+            all_taps_w = [(k, (q + PW - k * DW) // SW) for k in range(KW) if (q + PW - k * DW) % SW == 0]
+            for columns, taps_w in alike(all_taps_w, -(-(W - q) // SW), WO):
+                ranges = {}
+                for h, up in taps_h:
+                    start = len(xk)
+                    for m in range(M):
+                        xk += [m * s.sc + ((up - low_h) * s.columns + left - low_w) * 16 for _, left in taps_w]
+                        wk += [(m * C * KH + h) * KW + k for k, _ in taps_w]
+                    ranges[up] = start, len(xk)
+                phases.append([len(xv), a, len(columns)])
+                for i in range(-(-(s.strip - a) // SH)):
+                    xv += [(i * s.columns + j) * 16 for j in columns]
+                    yv += [((i * SH + a) * W + j * SW + q) * N for j in columns]
+                    rows += [i * SH + a] * len(columns)
+                reach.append([union([k for up, k in ranges.items() if 0 <= r // SH + up < HO]) for r in range(H + SH)])
     return ProductPlan(
         strip=s,
-        tile=choose_tile(C, phases[0][2] * -(-s.strip // SH), USUAL),
+        tile=choose_tile(C, max(width for _, _, width in phases) * -(-s.strip // SH), USUAL),
         moves=(1, SH, low_h, low_w),
         xk=table(xk or [0]),
         wk=table(wk or [0]),
@@ -162,6 +162,16 @@ def data_gradient_plan(x_shape, w_shape, y_shape, window, parts=1):
         phases=np.array(phases),
         reach=np.array(reach),
     )
+
+
+def alike(taps, width, extent):
+    """(columns, the taps that they see inside) for the columns 0 .. width, in groups of neighbours that see the same taps.
+
+    >>> alike([(0, 1), (1, 0), (2, -1)], 4, 4)
+    [([0], [(0, 1), (1, 0)]), ([1, 2], [(0, 1), (1, 0), (2, -1)]), ([3], [(1, 0), (2, -1)])]
+    """
+    seen = [[(k, left) for k, left in taps if 0 <= j + left < extent] for j in range(width)]
+    return [(list(js), list(inside)) for inside, js in groupby(range(width), lambda j: seen[j])]
 
 
 def union(ranges):
