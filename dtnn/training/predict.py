@@ -6,6 +6,7 @@ import numpy as np
 
 from ..data import batch_last
 from ..nn.passes import Pass
+from ..nn.replay import Replay
 
 BATCH = 64  # samples at a time; with more, what layers hand on leaves the cache
 FEW = 16  # samples whose buffers a model keeps from one prediction to the next
@@ -40,9 +41,9 @@ def predict(model, samples, *, batch_size=BATCH):
     """
     kept = getattr(model, "inference", None) if min(batch_size, len(samples)) <= FEW else None
     if kept is None or not kept.lock.acquire(blocking=False):
-        return _outputs(model, samples, batch_size, Pass(training=False))
+        return _outputs(model, samples, batch_size, Pass(training=False), model.net.forward)
     try:
-        return _outputs(model, samples, batch_size, kept.step)
+        return _outputs(model, samples, batch_size, kept.step, kept.forward_of(model))
     finally:
         kept.lock.release()
 
@@ -55,16 +56,22 @@ class Inference:
 
     def __init__(self):
         self.step, self.lock = Pass(training=False), threading.Lock()
+        self.parameters = self.replay = None
+
+    def forward_of(self, model):
+        """The network's forward; its layers are asked once for each number of samples, see `Replay`."""
+        if self.parameters is not model.parameters:
+            self.parameters, self.replay = model.parameters, Replay(model.net)
+        return self.replay.forward
 
 
-def _outputs(model, samples, batch_size, step):
-    net, dtype, result = model.net, np.int32 if samples.tokens else model.parameters.value.dtype, None
-    total = len(samples)
+def _outputs(model, samples, batch_size, step, forward):
+    dtype, result, total = np.int32 if samples.tokens else model.parameters.value.dtype, None, len(samples)
     for start in range(0, total, batch_size):
         stop = min(start + batch_size, total)
         step.begin(0, 0, stop - start, stop - start)
         x = samples.turned(start, stop, step.empty(batch_last(samples.input_shape, stop - start), dtype))
-        y = batch_first(net.forward(x, step)[0])
+        y = batch_first(forward(x, step)[0])
         if result is None:
             result = np.empty((total, *y.shape[1:]), y.dtype)
         result[start:stop] = y

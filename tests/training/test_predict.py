@@ -171,3 +171,13 @@ def test_anything_with_a_network_and_parameters_predicts():
 
     model, x = network(), images(3)
     np.testing.assert_array_equal(predict(Bare(model), Samples(x)), model.predict(x))
+
+
+def test_a_model_whose_parameters_were_laid_out_anew_predicts_with_these():
+    model, x = dtnn.zoo.mlp(), np.random.default_rng(0).random((1, 28, 28, 1), np.float32)
+    before = predict(model, Samples(x))
+    model.layers[1].trainable = False
+    model.refresh()
+    np.testing.assert_array_equal(predict(model, Samples(x)), before)
+    model.parameters.value[:] = 0
+    assert not predict(model, Samples(x)).any()
