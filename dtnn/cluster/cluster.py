@@ -19,7 +19,7 @@ class Cluster:
     Parameters
     ----------
     ranks : int, optional
-        How many; 2 when nothing is said, all engines of a ready ipyparallel cluster.
+        How many; 2 when nothing is said, all engines of a ready ipyparallel cluster. A ready one may stand here, too.
     launcher : str or ipyparallel.Cluster or ipyparallel.Client
         "mpi": engines under the ``mpiexec`` of this Python's environment.  "threads": threads of this process, no MPI
         needed.  Or an ipyparallel cluster that runs already; it is used, and left running.
@@ -49,6 +49,8 @@ class Cluster:
     """
 
     def __init__(self, ranks=None, launcher="mpi", threads_per_rank=None, timeout=60.0, on_wait=None, *, keep_alive=None):
+        if is_ready(ranks):  # Cluster(client)
+            ranks, launcher = None, ranks
         self._asked = asked(ranks, launcher, threads_per_rank, keep_alive)
         self.ranks, self.launcher, self.threads_per_rank = self._asked.size, self._asked.launcher, self._asked.threads
         self.timeout, self.on_wait = timeout, on_wait

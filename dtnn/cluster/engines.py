@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 
-from . import checks, engine, listening, obituary
+from . import checks, engine, here, listening, obituary
 from .attaching import Retold
 from .ending import finish
 from .flight import TICK, Flight
@@ -47,6 +47,8 @@ class Engines:
             self.size = self.size or len(self.client.ids)
             waits(f"{self.size} engines to say who they are")
             self._greet()
+            if self._own_client and here.notebook() is not None:
+                self.client.activate()  # %px and %%px are for these engines
         except BaseException:
             self.stop()
             raise
@@ -90,11 +92,16 @@ class Engines:
     def stop(self):
         """End what was started, whatever it does."""
         self.stopped = True
-        if self.client is not None and not hasattr(getattr(self.processes, "ready", None), "ids"):
+        if self.client is not None and self._own_client:
             with contextlib.suppress(Exception):
                 self.client.close(linger=0)
         self.processes.end()
         self.client = None
+
+    @property
+    def _own_client(self):
+        """Whether the client was made here, and not handed over."""
+        return self.client is not getattr(self.processes, "ready", None)
 
     @property
     def folder(self):

@@ -147,10 +147,7 @@ class Borrowed:
 
     def connect(self, timeout, waits):
         """A Client of theirs."""
-        self._own = not hasattr(self.ready, "ids")
-        if self._own and self.ready.controller is None:
-            raise RuntimeError("this ipyparallel cluster isn't running; start it first: cluster.start_cluster_sync()")
-        client = self.ready.connect_client_sync() if self._own else self.ready
+        client = self.ready if hasattr(self.ready, "ids") else self._client_of_cluster()
         until = time.monotonic() + timeout
         while len(client.ids) < (self.size or 1):
             waits(f"engines ({len(client.ids)} of {self.size or 1} are there)")
@@ -158,6 +155,11 @@ class Borrowed:
                 raise RuntimeError(checks.too_few(len(client.ids), self.size or 1, sorted(client.ids), self.log()))
             time.sleep(0.02)
         return client
+
+    def _client_of_cluster(self):
+        if self.ready.controller is None:
+            raise RuntimeError("this ipyparallel cluster isn't running; start it first: cluster.start_cluster_sync()")
+        return self.ready.connect_client_sync()
 
     def log(self):
         """Somebody else's."""

@@ -59,6 +59,12 @@ def test_a_notebook_with_a_cluster(kernel):  # cases 2, 6, 12
     text, shown, error = kernel.run("cluster")
     assert "<table" in shown[0]["text/html"]
 
+    _, shown, error = kernel.run("%%px\nfrom mpi4py import MPI\nprint('I am', MPI.COMM_WORLD.rank)")
+    assert error is None
+    assert sorted(data["text/plain"] for data in shown) == ["[stdout:0] I am 0\n", "[stdout:1] I am 1\n"]
+    text, _, _ = kernel.run("print(sorted(cluster.client[:].apply_sync(lambda: MPI.COMM_WORLD.rank)))")
+    assert text == "[0, 1]\n"
+
     kernel.run("run = cluster.run(endless)")
     began = time.monotonic()
     _, _, error = kernel.run("run.result()", while_running=lambda: (time.sleep(1.0), kernel.manager.interrupt_kernel()))

@@ -205,6 +205,18 @@ def test_engines_that_each_are_a_world_are_refused(tmp_path, monkeypatch):  # ca
         Cluster(2, on_wait=False).start()
 
 
+@pytest.mark.slow
+def test_a_ready_ipyparallel_cluster_without_mpi_is_refused(tmp_path):  # case 8
+    ipyparallel = pytest.importorskip("ipyparallel")
+    ready = ipyparallel.Cluster(n=2, engines="local", profile_dir=str(tmp_path), load_profile=False, log_level=50)
+    ready.start_cluster_sync()
+    try:
+        with pytest.raises(RuntimeError, match="2 engines, but MPI world size 1: they don't know of each other"):
+            Cluster(ready, on_wait=False).start()
+    finally:
+        ready.stop_cluster_sync()
+
+
 def test_results_are_in_order_of_rank_whatever_the_engines_numbers(tmp_path, monkeypatch):  # case 9
     body = "os.execv(real, [real, '-n', str(n), 'sh', '-c', '\"$@\" --IPEngine.id=$((1 - PMI_RANK))', 'sh', *program])\n"
     fake_mpiexec(tmp_path, monkeypatch, body)
@@ -220,8 +232,12 @@ def test_a_ready_ipyparallel_cluster_is_used_and_left_running(engines):
     with Cluster(launcher=ready) as cluster:
         assert cluster.ranks == 2
         assert cluster.run(lambda comm: comm.Allreduce(1)).result(20) == 2
-    with Cluster(launcher=engines.client) as cluster:
+    with Cluster(engines.client) as cluster:
+        assert cluster.client is engines.client
+        assert [row["rank"] for row in cluster.describe()] == [0, 1]
         assert cluster.run(lambda comm: comm.Allreduce(1)).result(20) == 2
+    with pytest.raises(RuntimeError, match=r"2 of 3 engines came; missing: rank 2"):
+        Cluster(3, launcher=engines.client, timeout=1.0).start()
     assert engines.run(lambda comm: comm.Allreduce(1)).result(20) == 2
 
 
