@@ -1,5 +1,6 @@
 """Where each rank's time went: its own work against communication."""
 
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import PercentFormatter
 
@@ -9,10 +10,15 @@ from .story import Story
 
 FEW = 8  # up to so many ranks have numbers on their bars
 VERY_FEW = 4  # ... and a sentence above them
+STRIP = 0.1  # height of what shows hidden communication
+RARE = ("other", "pack", "hidden")
 
 
 def breakdown(records, ax=None, unit="seconds"):
-    """Draw a bar for each rank: data, forward, backward, update (cold colours), transfer and wait (warm colours).
+    """Draw a bar for each rank: data, forward, backward, update (cold colours), pack, transfer and wait (warm colours).
+
+    These are the exposed communication, during which the rank did nothing else. What went on behind backward is a thin warm
+    strip under the bar of backward: it took none of the rank's time.
 
     Parameters
     ----------
@@ -55,7 +61,8 @@ def totals(records):
     -------
     dict of dict
         For each rank: "samples", "bytes", "steps", "seconds"; the phases; "own" (the rank's own work: data, forward,
-        backward, update, and what no clock was on: other) and "communication" (transfer and wait).
+        backward, update, and what no clock was on: other) and "communication" (pack, transfer and wait: exposed). Apart from
+        these "hidden": seconds of communication that went on behind backward.
 
     Examples
     --------
@@ -78,7 +85,7 @@ class Bars:
         self.ax, self.unit = dress(ax, "Where each rank's time goes", "" if unit == "percent" else "seconds", "", "x"), unit
         if unit == "percent":
             ax.xaxis.set_major_formatter(PercentFormatter(decimals=0))
-        self.bars, self.texts, self.moving = {}, {}, []
+        self.bars, self.texts, self.hidden, self.moving = {}, {}, [], []
         self._ranks = self._frame = None
 
     def show(self, story):
@@ -112,8 +119,10 @@ class Bars:
         for bar in self.bars["wait"]:
             bar.set(hatch="////", edgecolor=PAPER)
         self.texts = {key: self._text(key) for key in [(row, phase) for row in rows for phase in (*OWN, *COMMUNICATION, "sum")]}
+        self.hidden = self.ax.barh(rows, [0.0] * len(ranks), height=STRIP, color=PHASES["transfer"])
         self._empty = remark(self.ax)
-        self.moving = [*(bar for bars in self.bars.values() for bar in bars), *self.texts.values(), self._empty]
+        bars = [bar for bars in self.bars.values() for bar in bars]
+        self.moving = [*bars, *self.hidden, *self.texts.values(), self._empty]
         self._label(ranks)
 
     def _text(self, key):
@@ -139,6 +148,9 @@ class Bars:
             self.bars[phase][row].set(x=left, width=width)
             self._write(row, phase, left + width / 2, time[phase] / whole)
             left += width
+            if phase == "backward":
+                behind = min(time["hidden"], time["backward"]) * scale
+                self.hidden[row].set(x=left - behind, width=behind, y=row + self.bars[phase][row].get_height() / 2 - STRIP)
         if len(self._ranks) <= VERY_FEW:
             self.texts[row, "sum"].set_text(_sentence(time, whole))
 
@@ -150,7 +162,7 @@ class Bars:
 
     def _set_frame(self, numbers):
         longest = max((time["own"] + time["communication"] for time in numbers.values()), default=1.0)
-        there = tuple(phase for phase in (*OWN, *COMMUNICATION) if _seen(numbers, phase))
+        there = tuple(phase for phase in (*OWN, *COMMUNICATION, "hidden") if _seen(numbers, phase))
         frame = (100.0 if self.unit == "percent" else longest, there, self._ranks)
         if frame == self._frame:
             return False
@@ -160,21 +172,28 @@ class Bars:
         return True
 
     def _legend(self, there):
-        handles = [Patch(facecolor=PHASES[phase], edgecolor=PAPER, hatch="////" if phase == "wait" else "") for phase in there]
+        colours = {**PHASES, "hidden": PHASES["transfer"]}
+        handles = [Patch(facecolor=colours[phase], edgecolor=PAPER, hatch="////" if phase == "wait" else "") for phase in there]
+        if "hidden" in there:
+            handles[-1] = Line2D([], [], color=colours["hidden"], linewidth=2.5)
         below = -0.16 if self.unit == "percent" else -0.24
         self.ax.legend(
             handles, there, loc="upper left", bbox_to_anchor=(-0.02, below), ncols=4, frameon=False, fontsize="small",
-            handlelength=1.0, handletextpad=0.4, columnspacing=1.0, borderaxespad=0.0,
+            handlelength=1.0, handletextpad=0.4, columnspacing=1.0 if len(there) < 8 else 0.6, borderaxespad=0.0,
         )  # fmt: skip
 
 
 def _seen(numbers, phase):
-    """Whether a phase belongs in the legend: "other" only where it is more than one per cent."""
-    if phase != "other" or not numbers:
-        return phase != "other"
-    return any(time["other"] > 0.01 * (time["own"] + time["communication"]) for time in numbers.values())
+    """Whether a phase belongs in the legend: one that most runs don't have only where it is more than one per cent."""
+    if phase not in RARE or not numbers:
+        return phase not in RARE
+    return any(time[phase] > 0.01 * (time["own"] + time["communication"]) for time in numbers.values())
 
 
 def _sentence(time, whole):
-    own, moved, waited = (100 * time[name] / whole for name in ("own", "transfer", "wait"))
-    return f"own work {own:.0f} % · transfer {moved:.0f} % · wait {waited:.0f} %"
+    own, packed, moved, waited, hidden = (100 * time[name] / whole for name in ("own", "pack", "transfer", "wait", "hidden"))
+    if hidden > 1:
+        return f"own {own:.0f} · exposed {packed + moved:.0f} · wait {waited:.0f} · hidden {hidden:.0f} %"
+    if packed > 1:
+        return f"own {own:.0f} · pack {packed:.0f} · transfer {moved:.0f} · wait {waited:.0f} %"
+    return f"own work {own:.0f} % · transfer {packed + moved:.0f} % · wait {waited:.0f} %"

@@ -21,11 +21,12 @@ PHASES = {
     "backward": "#0072B2",
     "update": "#08415C",
     "other": "#B8BEC6",
+    "pack": "#8C2D04",
     "transfer": "#D55E00",
     "wait": "#F5C242",
 }
 OWN = ("data", "forward", "backward", "update", "other")  # a rank's own work, in the order of the bars
-COMMUNICATION = ("transfer", "wait")
+COMMUNICATION = ("pack", "transfer", "wait")
 
 STATES = {
     "waiting": "#8A6D00",

@@ -7,8 +7,8 @@ from .. import records as r
 from .bins import Bins
 from .palette import COMMUNICATION, OWN
 
-MEASURED = ("data", "forward", "backward", "wait", "transfer", "update")
-COUNTED = ("seconds", "steps", "samples", "bytes")
+MEASURED = ("data", "forward", "backward", "pack", "wait", "transfer", "update")
+COUNTED = ("seconds", "steps", "samples", "bytes", "hidden")
 
 
 class Story:
@@ -29,7 +29,7 @@ class Story:
     steps : Bins
         Loss against step number, in at most 512 means.
     time : dict
-        For each rank the seconds of each phase, added up, and "seconds", "steps", "samples", "bytes".
+        For each rank the seconds of each phase, added up, and "seconds", "steps", "samples", "bytes", "hidden".
     newest : float
         Moment of the newest record (seconds since 1970), 0.0 before the first.
 

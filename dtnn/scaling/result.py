@@ -127,12 +127,15 @@ def _row(repeats, base, first):
 
 def _mean(repeats, phase):
     """Seconds of a phase in a step: mean over ranks, median over repeats."""
-    return statistics.median(statistics.fmean(time[phase] / time["steps"] for time in each.time.values()) for each in repeats)
+    return statistics.median(
+        statistics.fmean(time.get(phase, 0.0) / time["steps"] for time in each.time.values()) for each in repeats
+    )
 
 
 def _cells(row):
     whole = sum(row["step"].values()) or 1.0
-    shares = [sum(row["step"][phase] for phase in OWN), row["step"]["transfer"], row["step"]["wait"]]
+    step = row["step"]
+    shares = [sum(step[phase] for phase in OWN), step["pack"] + step["transfer"], step["wait"]]
     return [
         str(row["ranks"]),
         str(row["batch_size"]),

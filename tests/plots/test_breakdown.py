@@ -45,7 +45,7 @@ def test_per_cent_add_up_to_all(run_of, ax):
 def test_own_work_and_communication_are_the_whole(run_of):
     for time in totals(run_of(ranks=3)).values():
         assert math.isclose(time["own"] + time["communication"], time["seconds"])
-        assert math.isclose(time["communication"], time["wait"] + time["transfer"])
+        assert math.isclose(time["communication"], time["pack"] + time["wait"] + time["transfer"])
 
 
 def test_communication_is_warm_and_lies_behind_own_work(run_of, ax):
@@ -78,3 +78,36 @@ def test_nothing_to_show_is_said(ax):
 def test_unknown_unit_is_refused(ax):
     with pytest.raises(ValueError, match=r"'minutes'.*'seconds' or 'percent'"):
         breakdown([], ax=ax, unit="minutes")
+
+
+def _overlapped():
+    return [Ledger(0, 1, 1, 8, 4, 0.0, 0.2, 0.4, 0.1, 0.1, 0.1, 1.0, 0.0, pack=0.1, hidden=0.3)]
+
+
+def test_hidden_communication_is_a_number_of_its_own_and_no_time_of_the_rank(ax):
+    time = totals(_overlapped())[0]
+    assert time["hidden"] == 0.3
+    assert math.isclose(time["own"], 0.7)
+    assert math.isclose(time["communication"], 0.3)
+    breakdown(_overlapped(), ax=ax)
+    words = " ".join(text.get_text() for text in ax.texts)
+    assert "own 70 · exposed 20 · wait 10 · hidden 30 %" in words
+    assert {"pack", "hidden"} <= {text.get_text() for text in ax.get_legend().get_texts()}
+
+
+def test_hidden_communication_lies_under_backward(ax):
+    breakdown(_overlapped(), ax=ax)
+    strip = ax.patches[-1]
+    assert math.isclose(strip.get_width(), 0.3)
+    assert math.isclose(strip.get_x() + strip.get_width(), 0.6, abs_tol=1e-12)
+    assert strip.get_height() < 0.2
+
+
+def test_packing_is_a_number_of_its_own(ax):
+    breakdown([Ledger(0, 1, 1, 8, 4, 0.0, 0.2, 0.4, 0.1, 0.1, 0.1, 1.0, 0.0, pack=0.1)], ax=ax)
+    assert "own 70 · pack 10 · transfer 10 · wait 10 %" in " ".join(text.get_text() for text in ax.texts)
+
+
+def test_what_did_not_happen_is_not_in_the_legend(run_of, ax):
+    breakdown(run_of(), ax=ax)
+    assert not {"pack", "hidden"} & {text.get_text() for text in ax.get_legend().get_texts()}

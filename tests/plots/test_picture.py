@@ -1,5 +1,6 @@
 """The whole run in one PNG."""
 
+import dataclasses
 import io
 
 import matplotlib.pyplot as plt
@@ -9,7 +10,7 @@ from PIL import Image
 
 from dtnn.plots.picture import HEIGHT, WIDTH, Picture, figure, picture
 from dtnn.plots.story import Story
-from dtnn.records import Step
+from dtnn.records import Ledger, Step
 
 
 def _pixels(png):
@@ -40,6 +41,20 @@ def test_no_text_is_cut_off(run_of, ranks, share):
     drawn = Picture(title="LeNet-5 on mnist5k")
     drawn.draw(Story(records[: round(share * len(records))]), waiting_for="the engines of the cluster to answer")
     assert _outside(drawn.figure) == []
+
+
+def test_packing_and_hidden_communication_fit_in(run_of):
+    records = [
+        dataclasses.replace(record, hidden=0.15 * record.seconds, pack=0.04 * record.seconds)
+        if isinstance(record, Ledger)
+        else record
+        for record in run_of()
+    ]
+    drawn = Picture()
+    drawn.draw(Story(records))
+    assert _outside(drawn.figure) == []
+    legend, sheet = drawn.bars.ax.get_legend(), drawn.figure.bbox
+    assert _within(legend.get_window_extent(drawn.figure.canvas.get_renderer()), sheet)
 
 
 def test_no_tick_is_cut_off_when_the_loss_falls_far(run_of):
