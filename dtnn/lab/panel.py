@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import sys
+import threading
 import weakref
 
 _former = {}  # the panel that each cell made last, so that the same cell's next one takes its place
@@ -84,3 +85,35 @@ def begin(coroutine):
 
 
 _tasks = set()
+
+
+def within(seconds, function, *arguments):
+    """What a function returns, if it does within some seconds; a thread that never ends is left to end with the process.
+
+    Raises
+    ------
+    TimeoutError
+        It has not ended.
+
+    Examples
+    --------
+    >>> within(5, divmod, 7, 2)
+    (3, 1)
+    """
+    ended = []
+
+    def work():
+        try:
+            ended.append((function(*arguments), None))
+        except BaseException as error:
+            ended.append((None, error))
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if not ended:
+        raise TimeoutError(f"it has not ended after {seconds:g} s; does it wait for something, or loop for ever?")
+    value, error = ended[0]
+    if error is not None:
+        raise error
+    return value

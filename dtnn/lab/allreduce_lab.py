@@ -1,0 +1,240 @@
+"""`AllReduceLab`: how a sum over all ranks comes about, message by message."""
+
+import asyncio
+import html
+import inspect
+
+import ipywidgets as widgets
+
+from ..comm import collectives
+from ..comm.cost import lower_bound
+from ..plots.messages import Messages
+from ..plots.screens import after_each_cell
+from .allreduce_facts import ITEM, clocked, formula, function, summed
+from .looks import Message, button, faint, style, title
+from .panel import Panel, begin, namespace, within
+from .rounds import MOST, rounds
+from .sheet import Sheet
+
+SECONDS = 0.8  # a round, when played
+PATIENCE = 5.0  # seconds that an all-reduce of the user's own may take
+
+
+class AllReduceLab(Panel):
+    """Choose an algorithm, ranks and a length; step through its rounds, or play them.
+
+    The algorithm really runs, on ranks that are threads. Each stripe of colour in a cell is the part of one rank that is in that
+    partial sum; arrows are the messages of the round. Below stand the counted messages and bytes beside the formula's, the
+    predicted time beside the clock's on links that are slowed down, and what each algorithm makes of a sum that depends on the
+    order.
+
+    A function ``my_allreduce(comm, array)`` of the notebook appears among the algorithms.
+
+    Parameters
+    ----------
+    algorithm : str
+    ranks : int
+        2 to 16.
+    length : int
+        Numbers in the vector.
+
+    Examples
+    --------
+    In a notebook: ``dtnn.lab.AllReduceLab()``, as the last line of a cell.
+
+    >>> lab = AllReduceLab("ring", ranks=3, length=6)
+    >>> print(lab.words())
+    ring on 3 ranks, 6 numbers: round 1 of 4
+      rank 0 -> rank 1: numbers 4 to 5
+      rank 1 -> rank 2: numbers 0 to 1
+      rank 2 -> rank 0: numbers 2 to 3
+    >>> lab.close()
+    """
+
+    def __init__(self, algorithm="ring", ranks=4, length=8):
+        self.take_the_cells_place()
+        self._names, self.seen, self._drawn, self._playing = namespace(), None, None, None
+        self._make(algorithm, ranks, length)
+        self._leave = after_each_cell(self._after_cell)
+        self._again()
+
+    def _make(self, algorithm, ranks, length):
+        self.choice = widgets.Dropdown(options=self._algorithms(), value=algorithm, layout={"width": "170px"})
+        self.ranks = widgets.IntSlider(ranks, 2, MOST, description="ranks", layout={"width": "250px"}, continuous_update=False)
+        self.length = widgets.BoundedIntText(length, min=1, max=100_000, layout={"width": "90px"})
+        self.round = widgets.IntSlider(0, 0, 1, description="done", layout={"width": "300px"})
+        self.play_button = button("▶ play", self.play, "one round after the other").add_class("dtnn-play")
+        steps = button("◀", self.back, "one round back"), button("step ▶", self.forward, "one round on").add_class("dtnn-forward")
+        self.latency = widgets.BoundedFloatText(5.0, min=0, max=1000, layout={"width": "70px"})
+        self.bandwidth = widgets.BoundedFloatText(1.0, min=0.001, max=10_000, layout={"width": "70px"})
+        measure = button("measure", self.measure, "run it once with links this slow").add_class("dtnn-measure")
+        compare = button("compare bits", self.compare, "each algorithm on 1e8, 1, -1e8, 1").add_class("dtnn-compare")
+        self.message, self.picture, self.facts = Message(), Sheet(840, 460), widgets.HTML().add_class("dtnn-facts-table")
+        self.bits, self.clock = widgets.HTML().add_class("dtnn-bits"), widgets.HTML().add_class("dtnn-clock")
+        wrap = {"flex_flow": "row wrap", "align_items": "center"}
+        chosen = [title("all-reduce"), self.choice, self.ranks, title("numbers"), self.length]
+        links = [title("links:"), self.latency, _word("ms a message,"), self.bandwidth, _word("MB/s"), measure, compare]
+        rows = [chosen, [self.play_button, *steps, self.round], links]
+        self.box = widgets.VBox(
+            [style(), *(widgets.HBox(row, layout=wrap) for row in rows[:2]), self.message.box, self.picture.image, self.facts]
+            + [widgets.HBox(links, layout=wrap), self.clock, self.bits]
+        )
+        self.box.add_class("dtnn-panel").add_class("dtnn-allreduce")
+        self.choice.add_class("dtnn-algorithm")
+        for control in (self.choice, self.ranks, self.length):
+            control.observe(lambda _: self._again(), "value")
+        self.round.observe(lambda _: self._show(), "value")
+
+    # ---- buttons
+
+    def forward(self):
+        """One round on."""
+        self.round.value = min(self.round.max, self.round.value + 1)
+
+    def back(self):
+        """One round back."""
+        self.round.value = max(0, self.round.value - 1)
+
+    def play(self):
+        """Show one round after the other, from the first if the last is shown; a second click stops that."""
+        if self._playing is not None:
+            self._playing.cancel()
+            self._stopped()
+        elif self.seen is not None:
+            self.round.value = 0 if self.round.value == self.round.max else self.round.value
+            self.play_button.description = "■ stop"
+            self._playing = begin(self._play())
+
+    async def _play(self):
+        while self.round.value < self.round.max:
+            await asyncio.sleep(SECONDS)
+            self.forward()
+        self._stopped()
+
+    def _stopped(self):
+        self._playing, self.play_button.description = None, "▶ play"
+
+    def measure(self):
+        """Run it with slow links, and put the clock beside the formula."""
+        return begin(self._try(self._measure))
+
+    def compare(self):
+        """What each algorithm makes of 1e8, 1, -1e8, 1 in float32, one number a rank."""
+        return begin(self._try(self._compare))
+
+    async def _try(self, work):
+        """Work that takes a while goes on in a thread; what goes wrong with it is said here."""
+        try:
+            await asyncio.to_thread(work)
+        except Exception as error:
+            self.message.say(error)
+
+    def _measure(self):
+        name, ranks, length = self.choice.value, self.ranks.value, self.length.value
+        latency, bandwidth = self.latency.value / 1e3, self.bandwidth.value * 1e6
+        self.clock.value = faint("measuring …")
+        took = clocked(function(name, self._own()), ranks, length, latency, bandwidth)
+        cost = formula(name, ranks, length * ITEM)
+        told = f"the formula says {1e3 * cost.seconds(latency, 1 / bandwidth):.1f} ms" if cost else "there is no formula for it"
+        self.clock.value = faint(
+            f"{html.escape(name)}: {told}, the clock {1e3 * took:.1f} ms (threads of one process need some of it)"
+        )
+
+    def _compare(self):
+        self.bits.value = faint("adding …")
+        rows = []
+        for name in self._algorithms():
+            value, bits, same = summed(function(name, self._own()))
+            rows.append((html.escape(name), f"{value:g}", bits, "the same" if same else "<b>different</b>"))
+        self.bits.value = faint("1e8 + 1 − 1e8 + 1 in float32, one number a rank: the sum depends on the order") + _table(
+            ("algorithm", "sum", "bits", "on all ranks"), rows
+        )
+
+    # ---- what is seen
+
+    def _own(self):
+        """The user's all-reduces: functions of the notebook whose arguments are called comm and array."""
+        named = [(name, thing) for name, thing in list(self._names.items()) if inspect.isfunction(thing) and name[0] != "_"]
+        return {name: thing for name, thing in named if [*inspect.signature(thing).parameters][:2] == ["comm", "array"]}
+
+    def _algorithms(self):
+        return [*self._own(), *(name for name in collectives.ALGORITHMS if name not in self._own())]
+
+    def _after_cell(self, *_):
+        if list(self.choice.options) != self._algorithms():
+            chosen, self.choice.options = self.choice.value, self._algorithms()
+            self.choice.value = chosen if chosen in self.choice.options else self.choice.options[0]
+        elif self.choice.value in self._own():
+            self._again()
+
+    def _again(self):
+        """Watch the chosen algorithm: dtnn's at once, one of the user's own in a thread, since it may never end."""
+        if self.choice.value in self._own():
+            begin(self._try(self._watch_own))
+        else:
+            self._take(rounds(function(self.choice.value), self.ranks.value, self.length.value))
+
+    def _watch_own(self):
+        algorithm = self._own()[self.choice.value]
+        self._take(within(PATIENCE, rounds, algorithm, self.ranks.value, self.length.value))
+
+    def _take(self, seen):
+        self.seen, self._drawn, self.clock.value = seen, None, ""
+        self.message.say("")
+        self.facts.value = self._facts()
+        self.round.max = len(seen)
+        self.round.value = 0
+        self._show()
+
+    def _show(self):
+        """What the ranks hold now, and the messages that go next."""
+        done = min(self.round.value, len(self.seen))
+        held = self.seen.sums[done]
+        self._drawn = self._drawn or Messages(self.picture.axes(), *held.shape)
+        self._drawn.show(held, self.seen.of(done + 1), f"{self.choice.value}: {self._where(done)}")
+        self.picture.show()
+
+    def _where(self, done):
+        if not self.seen.parcels:
+            return "the library's own, its messages are not seen; " + ("at the end" if done else "at first")
+        return f"round {done + 1} of {len(self.seen)}" if done < len(self.seen) else f"after {done} rounds"
+
+    def _facts(self):
+        ranks, size = self.ranks.value, self.length.value * ITEM
+        cost, rows = formula(self.choice.value, ranks, size), [("counted", f"{self.seen.messages:,}", f"{self.seen.bytes:,}")]
+        if cost:
+            rows.append(("formula", f"{cost.messages:,.0f}", f"{cost.bytes:,.0f}"))
+        least = lower_bound(ranks, size)
+        rows.append(("least possible", f"{least.messages:,.0f}", f"{least.bytes:,.0f}"))
+        return _table(("over all ranks", "messages", "bytes"), rows)
+
+    def close(self):
+        """Take it away."""
+        self._leave()
+        if self._playing is not None:
+            self._playing.cancel()
+        super().close()
+
+    def words(self):
+        """The present round in words."""
+        head = f"{self.choice.value} on {self.ranks.value} ranks, {self.length.value} numbers: {self._where(self.round.value)}"
+        return "\n".join([head, *(f"  {_sentence(parcel)}" for parcel in self.seen.of(self.round.value + 1))])
+
+    def png(self):
+        """The present picture."""
+        return self.picture.png
+
+
+def _sentence(parcel):
+    what = "something" if parcel.start is None else f"numbers {parcel.start} to {parcel.start + parcel.count - 1}"
+    return f"rank {parcel.source} -> rank {parcel.dest}: {what if parcel.count else 'nothing'}"
+
+
+def _word(text):
+    return widgets.HTML(faint(text))
+
+
+def _table(head, rows):
+    cells = "".join("<tr>" + "".join(f'<td style="padding: 0 14px 0 0">{cell}</td>' for cell in row) + "</tr>" for row in rows)
+    heads = "".join(f'<th style="text-align: left; padding: 0 14px 0 0">{name}</th>' for name in head)
+    return f'<table class="dtnn-faint"><tr>{heads}</tr>{cells}</table>'

@@ -1,0 +1,190 @@
+"""What ranks say to each other in an all-reduce, round by round, found out by running it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..comm import run_threads
+from ..comm.traced import Traced
+from ..records import Message
+
+MOST = 16  # ranks: each has one bit in the sums
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """One message: `count` numbers from place `start` of the vector, from rank `source` to rank `dest`, in round `round`.
+
+    `start` is None where what was sent is no part of the vector itself.
+    """
+
+    round: int
+    source: int
+    dest: int
+    start: int | None
+    count: int
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """An all-reduce that was watched.
+
+    Parameters
+    ----------
+    parcels : list of Parcel
+        In order of their rounds, which are counted from 1: a message is in the round after the last one that its sender or its
+        receiver had before.
+    sums : list of ndarray (P, n)
+        What each rank holds at first and after each round: a number whose bit r says that rank r's part is in. Of the library's
+        own, whose messages are not seen, at first and at the end.
+    messages, bytes : int
+        All that was sent.
+    """
+
+    parcels: list
+    sums: list
+    messages: int
+    bytes: int
+
+    def __len__(self):
+        return len(self.sums) - 1
+
+    def of(self, number):
+        """The messages of one round."""
+        return [parcel for parcel in self.parcels if parcel.round == number]
+
+
+def rounds(algorithm, ranks, length):
+    """Run an all-reduce on ranks that are threads, and note who sends what to whom, and what each rank then holds.
+
+    Each rank begins with a vector of 2^rank, so that a partial sum says whose parts are in it.
+
+    Parameters
+    ----------
+    algorithm : callable
+        ``algorithm(comm, array)`` sums in place.
+    ranks : int
+        Up to 16.
+    length : int
+        Numbers in the vector.
+
+    Returns
+    -------
+    Rounds
+
+    Raises
+    ------
+    ValueError
+        More than 16 ranks, or fewer than 1.
+    Exception
+        What the algorithm raises; a deadlock says who waits for whom.
+
+    Examples
+    --------
+    >>> from dtnn.comm.collectives import ring
+    >>> seen = rounds(ring, 3, 3)
+    >>> len(seen), seen.messages, [(p.source, p.dest, p.start) for p in seen.of(1)]
+    (4, 12, [(0, 1, 2), (1, 2, 0), (2, 0, 1)])
+    >>> seen.sums[-1].tolist()
+    [[7, 7, 7], [7, 7, 7], [7, 7, 7]]
+    """
+    if not 1 <= ranks <= MOST:
+        raise ValueError(f"{ranks} ranks can't be shown; choose 1 to {MOST}")
+
+    def job(comm):
+        array = np.full(length, 2.0**comm.rank)
+        witness = Witness(Traced(comm), array)
+        algorithm(witness, array)
+        return witness.operations, array.copy(), witness.comm.notes
+
+    told = run_threads(job, ranks)
+    sent = [note for _, _, notes in told for note in notes if isinstance(note, Message)]
+    parcels, ended = in_rounds([operations for operations, _, _ in told])
+    begun = np.repeat(2 ** np.arange(ranks)[:, None], length, axis=1)
+    return Rounds(parcels, [begun, *_sums(told, ended)], len(sent), sum(note.bytes for note in sent))
+
+
+class Witness:
+    """Another communicator, and a note of what goes out and comes in, and of what the vector is then."""
+
+    def __init__(self, comm, array):
+        self.comm, self.array, self.operations = comm, array, []
+        self.rank, self.size = comm.rank, comm.size
+
+    def __getattr__(self, name):
+        return getattr(self.comm, name)
+
+    def Send(self, array, dest, tag=0):
+        self._note((dest, *self._place(array)), None)
+        self.comm.Send(array, dest, tag)
+
+    def Recv(self, array, source, tag=0):
+        self._note(None, source)
+        self.comm.Recv(array, source, tag)
+
+    def Sendrecv(self, sent, dest, received, source, tag=0):
+        self._note((dest, *self._place(sent)), source)
+        self.comm.Sendrecv(sent, dest, received, source, tag)
+
+    def _note(self, sent, source):
+        self.operations.append((sent, source, self.array.copy()))
+
+    def _place(self, array):
+        """Where in the vector the sent part begins, and how long it is."""
+        offset = (array.ctypes.data - self.array.ctypes.data) // self.array.itemsize
+        inside = 0 <= offset <= offset + array.size <= self.array.size
+        return (offset if inside else None), array.size
+
+
+def in_rounds(operations):
+    """The messages in their rounds, and for each rank the round in which each of its operations was over.
+
+    A message goes when both sides have come to it; what a rank sends and receives at once may end in different rounds.
+    """
+    ranks = range(len(operations))
+    at, clock, parcels, ended = [0] * len(ranks), [0] * len(ranks), [], [[] for _ in ranks]
+    open_halves = [_halves(operations[rank], 0) for rank in ranks]
+    last = [0] * len(ranks)
+    while True:
+        met = [
+            (rank, operations[rank][at[rank]][0])
+            for rank in ranks
+            if "send" in open_halves[rank] and _waits_for(operations, at, open_halves, operations[rank][at[rank]][0][0], rank)
+        ]
+        if not met:
+            return sorted(parcels, key=lambda parcel: (parcel.round, parcel.source)), ended
+        for source, (dest, start, count) in met:
+            number = max(clock[source], clock[dest]) + 1
+            parcels.append(Parcel(number, source, dest, start, count))
+            open_halves[source].discard("send")
+            open_halves[dest].discard("receive")
+            last[source], last[dest] = max(last[source], number), max(last[dest], number)
+        for rank in ranks:
+            if at[rank] < len(operations[rank]) and not open_halves[rank]:
+                ended[rank].append(last[rank])
+                at[rank], clock[rank] = at[rank] + 1, last[rank]
+                open_halves[rank] = _halves(operations[rank], at[rank])
+
+
+def _halves(operations, index):
+    if index >= len(operations):
+        return set()
+    sent, source, _ = operations[index]
+    return {half for half, there in (("send", sent is not None), ("receive", source is not None)) if there}
+
+
+def _waits_for(operations, at, open_halves, dest, source):
+    """Whether a rank has come to where it receives from that one."""
+    return "receive" in open_halves[dest] and operations[dest][at[dest]][1] == source
+
+
+def _sums(told, ended):
+    """What each rank holds after each round: what its next operation began with."""
+    sums = []
+    for number in range(1, max((rounds[-1] for rounds in ended if rounds), default=1) + 1):
+        rows = []
+        for (operations, final, _), over in zip(told, ended):
+            later = [before for (_, _, before), end in zip(operations, over) if end > number]
+            rows.append(later[0] if later else final)
+        sums.append(np.array(rows).astype(np.int64))
+    return sums

@@ -1,0 +1,53 @@
+"""`Sheet`: a matplotlib figure that is shown in a widget, and can be changed there."""
+
+import io
+
+import ipywidgets as widgets
+from matplotlib import rc_context
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from PIL import Image
+
+from ..plots.axes import paper
+from ..plots.picture import COLOURS, STYLE
+
+
+class Sheet:
+    """An ipywidgets Image of fixed size, and the figure that is drawn into it.
+
+    Parameters
+    ----------
+    width, height : int
+        Pixels.
+    """
+
+    def __init__(self, width, height):
+        self.size, self.png, self.figure = (width, height), None, None
+        layout = {"width": f"{width}px", "max_width": "100%", "height": "auto", "margin": "0"}
+        self.image = widgets.Image(format="png", layout=layout).add_class("dtnn-sheet")
+
+    def axes(self, columns=1, **how):
+        """New, empty axes in place of what was there: one, or an array of them."""
+        with rc_context(STYLE):
+            self.figure = Figure(figsize=(self.size[0] / 100, self.size[1] / 100), dpi=100, layout="constrained")
+            FigureCanvasAgg(self.figure)
+            return self.figure.subplots(1, columns, **how)
+
+    def show(self):
+        """Draw the figure as it is now; its layout is found once."""
+        with rc_context(STYLE):
+            if self.figure.get_layout_engine() is not None:
+                paper(self.figure)
+                self.figure.draw_without_rendering()
+                self.figure.set_layout_engine("none")
+            self.figure.canvas.draw()
+        self.png = _png(self.figure.canvas)
+        self.image.value = self.png
+
+
+def _png(canvas):
+    written = io.BytesIO()
+    image = Image.frombuffer("RGBA", canvas.get_width_height(), canvas.buffer_rgba(), "raw", "RGBA", 0, 1).convert("RGB")
+    few = image.quantize(COLOURS, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+    few.save(written, "png", compress_level=3)
+    return written.getvalue()

@@ -1,0 +1,124 @@
+"""Who sends what to whom in one round of an all-reduce, and whose parts are in each rank's partial sums."""
+
+import numpy as np
+from matplotlib.colors import to_rgb
+from matplotlib.patches import Patch
+
+from .axes import axes_or_new, dress
+from .palette import INK, PAPER, RANKS
+
+WIDE = 48  # columns at most; longer vectors are shown by so many of their numbers
+LABELLED = 16  # columns up to which each has its number
+
+
+def colours(ranks):
+    """A colour for each of up to 16 ranks: the palette's, then the same half as strong.
+
+    >>> len({*colours(16)})
+    16
+    """
+    pale = tuple("#" + "".join(f"{round(255 * (1 + part) / 2):02x}" for part in to_rgb(colour)) for colour in RANKS)
+    return (RANKS + pale)[:ranks]
+
+
+def messages(sums, parcels=(), ax=None, title=""):
+    """Draw each rank's vector as a row of cells, in each cell a stripe for every rank whose part is in, and the round's messages.
+
+    Parameters
+    ----------
+    sums : array (P, n) of int
+        Bit r of a number says that rank r's part is in the partial sum.
+    parcels : sequence
+        Messages of the round, each with `source`, `dest`, `start` and `count`; drawn as arrows from row to row, at the part of
+        the vector that they carry.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure's without it.
+    title : str
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> ax = messages([[1, 3], [2, 2]], ax=Figure().add_subplot())
+    >>> ax.images[0].get_array().shape
+    (2, 4, 3)
+    """
+    sums = np.asarray(sums)
+    drawn = Messages(axes_or_new(ax), *sums.shape)
+    drawn.show(sums, parcels, title)
+    return drawn.ax
+
+
+class Messages:
+    """The cells of one Axes, made once for a number of ranks and numbers, then only recoloured."""
+
+    def __init__(self, ax, ranks, length):
+        self.ax, self.ranks, self.length = dress(ax, "", "part of the vector", "", None), ranks, length
+        self.places = np.linspace(0, length - 1, min(length, WIDE)).round().astype(int) if length else np.arange(0)
+        self.width = max(1, len(self.places))
+        self._paint = np.array([to_rgb(colour) for colour in colours(ranks)])
+        self.image = ax.imshow(
+            np.ones((ranks, self.width * ranks, 3)), extent=(0, self.width, ranks, 0), aspect="auto", interpolation="nearest"
+        )
+        self._frame()
+        self.arrows = []
+
+    def _frame(self):
+        ax = self.ax
+        ax.set_yticks(np.arange(self.ranks) + 0.5, [f"rank {rank}" for rank in range(self.ranks)])
+        every = 1 if self.width <= LABELLED else -(-self.width // LABELLED)
+        ax.set_xticks(np.arange(0, self.width, every) + 0.5, [str(place) for place in self.places[::every]])
+        ax.tick_params(length=0)
+        ax.hlines(np.arange(self.ranks + 1), 0, self.width, color=PAPER, linewidth=5 if self.ranks <= 8 else 2)
+        ax.vlines(np.arange(self.width + 1), 0, self.ranks, color=PAPER, linewidth=3 if self.width <= LABELLED else 1)
+        ax.spines[:].set_visible(False)
+        ax.set_xlim(0, self.width)
+        ax.set_ylim(self.ranks, 0)
+        handles = [Patch(color=colour) for colour in colours(self.ranks)]
+        below = {"loc": "upper left", "bbox_to_anchor": (0, -0.14), "ncols": min(8, self.ranks), "frameon": False}
+        labels = [f"part of rank {rank}" if rank == 0 else str(rank) for rank in range(self.ranks)]
+        ax.legend(handles, labels, fontsize="small", handlelength=1.0, columnspacing=1.0, **below)
+
+    def show(self, sums, parcels=(), title=""):
+        """Colour the cells by what is in them, and draw the round's arrows."""
+        held = np.asarray(sums)[:, self.places]
+        inside = (held[:, :, None] >> np.arange(self.ranks)) & 1
+        shade = np.where(inside[..., None] == 1, self._paint, to_rgb("#EEF1F4"))
+        if held.size:
+            self.image.set_data(shade.reshape(self.ranks, self.width * self.ranks, 3))
+        self.ax.set_title(title, loc="left", fontsize="medium", fontweight="bold")
+        for artist in self.arrows:
+            artist.remove()
+        self.arrows = []
+        if parcels:
+            self._draw_arrows(parcels)
+
+    def _draw_arrows(self, parcels):
+        x = self._across(parcels)
+        begin = np.array([parcel.source + 0.5 for parcel in parcels])
+        end = np.array([parcel.dest + 0.5 for parcel in parcels])
+        low, high = zip(*map(self._span, parcels))
+        carried = self.ax.hlines(begin, np.array(low) + 0.06, np.array(high) - 0.06, color=INK, linewidth=1.6, zorder=5)
+        arrows = self.ax.quiver(
+            x, begin, np.zeros(len(x)), end - begin, angles="xy", scale_units="xy", scale=1, width=0.0045, color=INK,
+            edgecolor=PAPER, linewidth=0.8, headwidth=5, headlength=6, headaxislength=5.5, zorder=6,
+        )  # fmt: skip
+        self.arrows = [carried, arrows]
+
+    def _across(self, parcels):
+        """Where each arrow stands: in the middle of what it carries; those that carry the same side by side."""
+        spans = [self._span(parcel) for parcel in parcels]
+        seen, places = {}, []
+        for span in spans:
+            seen[span] = seen.get(span, -1) + 1
+            low, high = span
+            places.append(low + (high - low) * (seen[span] + 0.5) / spans.count(span))
+        return np.array(places)
+
+    def _span(self, parcel):
+        start, stop = (0, self.length) if parcel.start is None else (parcel.start, parcel.start + parcel.count)
+        low, high = np.searchsorted(self.places, (start, stop))
+        return float(low), float(max(high, low + 0.2))
