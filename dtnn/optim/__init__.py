@@ -5,6 +5,7 @@ from .adam import Adam
 from .adamw import AdamW
 from .lamb import LAMB
 from .lars import LARS
+from .legw import legw as legw
 from .nadam import Nadam
 from .optimizer import Optimizer as Optimizer
 from .progress import Progress as Progress

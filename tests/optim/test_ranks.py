@@ -21,6 +21,8 @@ ALL = [
     optim.RMSProp(0.01, centered=True, momentum=0.5),
     optim.Adagrad(0.05),
     optim.LARS(5.0, weight_decay=0.1),
+    optim.LARS(optim.legw(optim.poly(0.6, 2), 64, epochs=1 / 64), clip_norm=0.5),
+    optim.LAMB(optim.legw(0.01, 4), clip_norm=0.5),
     optim.LAMB(0.01, weight_decay=0.1),
 ]
 

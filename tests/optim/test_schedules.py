@@ -10,6 +10,7 @@ from dtnn.optim import (
     constant,
     cosine,
     every_n_epochs,
+    legw,
     one_cycle,
     plateau,
     poly,
@@ -131,6 +132,21 @@ def test_scaled_is_explicit():  # case 40
     assert scaled(cosine(1.0), 4)(at(5)) == pytest.approx(2.0)
     assert repr(scaled(cosine(1.0), 4)) == "times(cosine(1.0), 4)"
     assert pickle.loads(pickle.dumps(scaled(cosine(1.0), 4)))(at(0)) == 4.0
+
+
+@pytest.mark.parametrize("times", [1, 4, 16])
+def test_legw_warms_up_in_as_many_steps_whatever_the_batch(times):
+    """sqrt(k) the rate, k times the epochs: of 64 / k steps each."""
+    made, per_epoch = legw(0.1, times, epochs=0.25), 64 // times
+    rates = [made(Progress(n, (n - 1) / per_epoch, steps_per_epoch=per_epoch, epochs=20)) for n in range(1, 33)]
+    assert rates == pytest.approx([0.1 * times**0.5 * min(1, n / 16) for n in range(1, 33)])
+
+
+def test_legw_takes_schedules_and_refuses_smaller_batches():
+    assert legw(poly(1.0, 2), 4, 0.5)(at(5)) == pytest.approx(2 * 0.25)
+    assert pickle.loads(pickle.dumps(legw(0.1, 4))) == legw(0.1, 4)
+    with pytest.raises(ValueError, match=r"ranks=0.5: .*1 or more"):
+        legw(0.1, 0.5)
 
 
 def test_scaled_by_another_rule_is_refused():

@@ -1,12 +1,14 @@
 """Sums over all ranks, one readable algorithm a file, each a function of a communicator and an array.
 
-They use nothing but ``Send``, ``Recv`` and ``Sendrecv``, take any number of ranks and any length, and leave the same bits on
-all ranks. What each costs is in `dtnn.comm.cost`; whether one of your own is right, `check_allreduce` says.
+They use nothing but ``Send``, ``Recv`` and ``Sendrecv`` (`native` and `in_float64` leave the work to the communicator), take any
+number of ranks and any length, and leave the same bits on all ranks. What each costs is in `dtnn.comm.cost`; whether one of
+your own is right, `check_allreduce` says.
 """
 
 from .central import central
 from .check import WrongSum, check_allreduce
 from .hierarchical import hierarchical
+from .in_float64 import in_float64
 from .native import native
 from .rabenseifner import rabenseifner
 from .recursive_doubling import recursive_doubling
@@ -18,6 +20,7 @@ from .tree import tree
 ALGORITHMS = (
     "central",
     "hierarchical",
+    "in_float64",
     "native",
     "rabenseifner",
     "recursive_doubling",
@@ -33,6 +36,7 @@ __all__ = [
     "central",
     "check_allreduce",
     "hierarchical",
+    "in_float64",
     "native",
     "rabenseifner",
     "recursive_doubling",

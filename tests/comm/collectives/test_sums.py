@@ -1,6 +1,7 @@
 """Every algorithm sums right, alike on all ranks, with the messages and bytes that its formula says."""
 
 import inspect
+from functools import partial
 
 import numpy as np
 import pytest
@@ -9,8 +10,9 @@ from dtnn.comm import Serial, collectives, cost, run_threads
 from dtnn.comm.collectives.segmented_ring import segments
 from dtnn.comm.traced import Message, Traced
 from tests.comm.collectives.virtual_time import VirtualTime
+from tests.comm.mpi_job import run_mpi
 
-NAMES = [name for name in collectives.ALGORITHMS if name != "native"]
+NAMES = [name for name in collectives.ALGORITHMS if name not in ("native", "in_float64")]  # which show no messages
 algorithms = pytest.mark.parametrize("name", NAMES)
 any_ranks = pytest.mark.parametrize("ranks", range(2, 10))
 
@@ -38,6 +40,59 @@ def test_sum_is_right_and_has_the_same_bits_on_all_ranks(name, ranks):  # case 2
         assert (np.abs(results[0] - parts.sum(axis=0)) <= bound).all(), f"{size} numbers"
         for result in results[1:]:
             np.testing.assert_array_equal(result.view(np.uint32), results[0].view(np.uint32), f"{size} numbers")
+
+
+CANCELLING = [1e8, 1, -1e8, 1]
+
+
+def sum_of_cancelling(comm, algorithm, dtype=np.float32):
+    """What each rank gets for the sum of four numbers of which two cancel."""
+    array = np.array([CANCELLING[comm.rank]], dtype)
+    algorithm(comm, array)
+    return array
+
+
+def test_the_order_of_summation_shows_where_numbers_cancel():
+    """Case 29: the same bits on all ranks, one of 0, 1, 2; which one is the algorithm's own; exactly 2 in double precision."""
+    found = {}
+    for name in collectives.ALGORITHMS:
+        algorithm = getattr(collectives, name)
+        results = [float(array[0]) for array in run_threads(sum_of_cancelling, 4, algorithm)]
+        assert len(set(results)) == 1, name
+        found[name] = results[0]
+        for wide in (partial(collectives.in_float64, algorithm=algorithm), algorithm):
+            dtype = np.float64 if wide is algorithm else np.float32
+            assert [float(array[0]) for array in run_threads(sum_of_cancelling, 4, wide, dtype)] == [2.0] * 4, name
+    print("1e8 + 1 - 1e8 + 1 in float32:", found)
+    assert set(found.values()) <= {0.0, 1.0, 2.0}
+    assert len(set(found.values())) > 1, "orders differ"
+    assert found["in_float64"] == 2.0
+
+
+def test_the_order_of_summation_over_mpi():
+    """Case 29 over MPI."""
+    ranks = run_mpi(__file__, "cancel", 4)
+    print("1e8 + 1 - 1e8 + 1 in float32 over MPI:", ranks[0])
+    assert ranks == [ranks[0]] * 4
+    assert set(ranks[0].values()) <= {0.0, 1.0, 2.0}
+    assert ranks[0]["in_float64"] == 2.0
+
+
+def cancel(pool):
+    comm = pool.checkout()
+    return {name: float(sum_of_cancelling(comm, getattr(collectives, name))[0]) for name in collectives.ALGORITHMS}
+
+
+def test_double_precision_is_within_one_rounding():
+    def job(comm):
+        array = values(comm.rank, 1003)
+        collectives.in_float64(comm, array)
+        return array
+
+    exact = sum(values(rank, 1003).astype(np.float64) for rank in range(5))
+    for result in run_threads(job, 5):
+        assert result.dtype == np.float32
+        np.testing.assert_array_equal(result, exact.astype(np.float32))
 
 
 @algorithms
