@@ -89,6 +89,18 @@ def test_the_bytes_of_a_step_are_counted(strategy):
         assert 0 < told <= handed
 
 
+@pytest.mark.parametrize(("strategy", "packs"), [*((strategy, True) for strategy in CODED), (AllReduce(), False)], ids=repr)
+def test_packing_is_a_phase_of_its_own(strategy, packs):
+    def job(comm):
+        return list(train(comm, network("float32"), digits(48), batch_size=12, epochs=2, strategy=strategy))
+
+    for records in run_threads(job, 2):
+        ledgers = [record for record in records if isinstance(record, Ledger)]
+        assert all((ledger.pack > 0) == packs for ledger in ledgers)
+        names = "data", "forward", "backward", "pack", "wait", "transfer", "update"
+        assert 0.9 < sum(getattr(r, name) for r in ledgers for name in names) / sum(r.seconds for r in ledgers) <= 1.0001
+
+
 def test_the_optimizer_state_is_divided():
     def job(comm, optimizer):
         parameters = network().parameters
