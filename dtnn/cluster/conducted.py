@@ -112,6 +112,12 @@ class Conducted:
         else:
             self._tell([Note(0, time.time(), f"{self.name} is no generator, so it can't hear {command!r}")])
 
+    def _warn(self, text):
+        """Tell the user something that can't wait until he asks."""
+        self._tell([Note(0, time.time(), text)])
+        with contextlib.suppress(ValueError, OSError):
+            print(text, file=sys.stderr, flush=True)
+
     def _printed(self, rank, text):
         self.output[rank] = (self.output.get(rank, "") + text)[-OUTPUT:]
         if rank == 0:

@@ -7,6 +7,7 @@ import pickle
 import time
 
 from .parcel import pack
+from .stalls import Stalls
 
 TICK = 0.05  # seconds between two looks at what came, unless something wakes us
 SECOND_LINE = 1.0  # seconds after which ranks that didn't hear of another's failure are interrupted from here
@@ -38,6 +39,7 @@ class Flight:
         self.read = [0] * engines.size  # batches of each rank
         self.pending = set(range(engines.size))
         self.told, self.signalled = False, False
+        self.stalls = Stalls(run, lambda rank: engines.message(rank, "where", number))
 
     def see_through(self):
         """Until all ranks have ended, however long that takes."""
@@ -49,6 +51,7 @@ class Flight:
                 self._read(rank)
                 if self.answers[rank].ready() or self.engines.silent():
                     self._land(rank)
+            self.stalls.look(self.pending)
             self._insist()
             self.run._tick()
 

@@ -11,6 +11,7 @@ import time
 from .interrupting import AGAIN, may_interrupt
 from .kept import Kept
 from .parcel import unpack
+from .whereabouts import whereabouts
 
 MESSAGE = "dtnn_request"
 
@@ -84,6 +85,12 @@ def _answer_state(content):
     return {"run": State.run if State.armed else None, "bytes": resident()}
 
 
+def _answer_where(content):
+    if not State.armed or content["run"] != State.run:
+        return {"problem": "the run has not begun here, or has ended"}
+    return whereabouts(threading.main_thread().ident)
+
+
 def _answer_hello(content):
     return {"hello": State.hello}
 
@@ -100,6 +107,7 @@ ANSWERS = {
     "command": _answer_command,
     "interrupt": _answer_interrupt,
     "state": _answer_state,
+    "where": _answer_where,
     "hello": _answer_hello,
     "kept": _answer_kept,
 }
