@@ -1,5 +1,7 @@
 """`serial_equivalent` says yes where it should, and names what is broken where it isn't told."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -8,10 +10,13 @@ from dtnn import Model, data, optim, zoo
 from dtnn.check import serial_equivalent
 from dtnn.comm import Serial
 from dtnn.data import Flip, Samples
-from dtnn.nn import BatchNorm1d, Conv2d, Dropout, Flatten, Layer, Linear, ReLU
+from dtnn.kernels.dropout import dropout
+from dtnn.kernels.random import stream
+from dtnn.nn import BatchNorm1d, Conv2d, Dropout, Flatten, Layer, Linear, Pass, ReLU
 from dtnn.optim import SGD
 from dtnn.parallel import Accumulate, AllReduce, Exchange, LocalSGD, ParameterServer, Sharded, broadcast
 from dtnn.training import train
+from dtnn.training.replica import Replica
 
 
 def digits(**settings):
@@ -99,19 +104,86 @@ def test_what_is_broken_is_named(model, strategy, broken, words):
     assert words in str(found)
 
 
-def test_no_broadcast(monkeypatch):
-    monkeypatch.setitem(dtnn.training.train.__globals__, "broadcast", lambda comm, parameters: None)
-    found = serial_equivalent(network(), digits(), 3)
-    assert found.broken == "start"
-    assert "rank 1 does not begin" in str(found)
+# ---- bugs in dtnn's own training, which `serial_equivalent` is not told of
 
 
-def test_a_wrong_ranks_shard(monkeypatch):
+def no_broadcast(patch):
+    patch.setitem(dtnn.training.train.__globals__, "broadcast", lambda comm, parameters: None)
+
+
+def mean_for_sum(patch):
+    right = AllReduce.reduce
+
+    def reduce(self, comm, parameters, tail=0):
+        handed = right(self, comm, parameters, tail)
+        parameters.grad[: parameters.trainable] /= comm.size
+        return handed
+
+    patch.setattr(AllReduce, "reduce", reduce)
+
+
+def same_dropout_on_all_ranks(patch):
+    def drop(self, x, y, step, key):
+        dropout(x, y, self.rate, stream(step.seed, step.number, key), 0)  # that of the batch's first sample on every rank
+
+    patch.setattr(Dropout, "_drop", drop)
+
+
+def each_rank_divides_by_its_own_samples(patch):
+    right = Replica.gradients
+
+    def gradients(self, indices, first, total, *args, **more):
+        loss, size = self.loss, self.comm.size
+        self.loss = lambda outputs, targets, weight: loss(outputs, targets, size * max(1, len(indices)))
+        try:
+            return right(self, indices, first, total, *args, **more)
+        finally:
+            self.loss = loss
+
+    patch.setattr(Replica, "gradients", gradients)
+
+
+def statistics_of_each_rank(patch):
+    right = BatchNorm1d._statistics
+    patch.setattr(BatchNorm1d, "_statistics", lambda self, v, step, *args: right(self, v, Pass(0), *args))
+    statistics_summed_forward_only(patch)
+
+
+def statistics_summed_forward_only(patch):
+    right = BatchNorm1d._gradient
+
+    def gradient(self, known, z, masked, by_z, apart, d, o, count, step, zero):
+        right(self, known, z, masked, by_z, apart, d, o, max(1, d.shape[1]), Pass(0), zero)
+
+    patch.setattr(BatchNorm1d, "_gradient", gradient)
+
+
+def the_share_of_another_rank(patch):
     right = dtnn.training.replica.shares
-    monkeypatch.setattr(dtnn.training.replica, "shares", lambda count, size: right(count, size)[:1] + right(count, size)[:-1])
-    found = serial_equivalent(network(), digits(), 2)
-    assert found.broken == "samples"
-    assert "2 times" in str(found)
+    patch.setattr(dtnn.training.replica, "shares", lambda count, size: right(count, size)[:1] + right(count, size)[:-1])
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+@pytest.mark.parametrize(
+    ("bug", "broken", "words"),
+    [
+        (no_broadcast, "start", "rank 1 does not begin with rank 0's weights"),
+        (mean_for_sum, "sum", "to sum gradients over the ranks, no mean"),
+        (same_dropout_on_all_ranks, "layer", "the output of dropout_1"),
+        (each_rank_divides_by_its_own_samples, "shares", "each sample must weigh the same"),
+        (statistics_of_each_rank, "layer", "the output of batchnorm1d_1"),
+        (statistics_summed_forward_only, "gradient", "of conv2d_1"),
+        (the_share_of_another_rank, "samples", "2 times"),
+    ],
+)
+def test_a_bug_is_found_and_its_ingredient_named(monkeypatch, bug, broken, words, ranks):
+    whole = partial(network, BatchNorm1d(sync=True), Dropout(0.3))
+    assert serial_equivalent(whole(), digits(), ranks)
+    bug(monkeypatch)
+    found = serial_equivalent(whole(), digits(), ranks)
+    assert not found
+    assert found.broken == broken, str(found)
+    assert words in str(found)
 
 
 # ---- trainings that do nothing, or nothing together

@@ -7,6 +7,7 @@ import numpy as np
 from ..comm import run_threads
 from ..nn.layer import call_forward
 from ..nn.parameters import named_layers
+from ..optim import SGD
 from ..parallel import OutOfSync
 from ..records import Note
 from .trial import Noting
@@ -30,11 +31,12 @@ def start(trial):
 
 def samples_used(trial):
     """Each sample is used once an epoch, on one rank."""
+    settings = dict(metrics=(), batch_size=4 * trial.ranks, optimizer=SGD(0.0))  # a rate of 0: the replicas stay together
 
     def used(comm):
         noting = Noting(trial.rows)
         try:
-            for record in trial.train(comm, trial.twin(), noting, metrics=(), batch_size=4 * trial.ranks, **trial.settings):
+            for record in trial.train(comm, trial.twin(), noting, **settings, **trial.settings):
                 if isinstance(record, Note):
                     noting.used.clear()  # what was only used to prepare
         except OutOfSync:
