@@ -1,23 +1,27 @@
 """Pictures of runs: records in, matplotlib Axes out.
 
 `curves` (loss, accuracy), `breakdown` (each rank's time), `scaling` (a study's speed-up), `picture` and `figure` (a
-whole run in one), `Live` (a run as it happens).  `totals` gives the numbers behind the bars,
-`report` a run as text.
+whole run in one), `Live` (a run as it happens), `Timeline` and `gantt` (a step, layer by layer and message by message).
+`totals` gives the numbers behind the bars, `report` a run as text.
 """
 
 from .breakdown import breakdown, totals
 from .curves import curves
+from .gantt import gantt
 from .live import Live
 from .picture import figure, picture
 from .report import report
 from .scaling import efficiency, scaling, study_figure, time_per_step
+from .timeline import Timeline
 
 __all__ = [
     "Live",
+    "Timeline",
     "breakdown",
     "curves",
     "efficiency",
     "figure",
+    "gantt",
     "picture",
     "report",
     "scaling",

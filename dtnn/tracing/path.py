@@ -34,8 +34,9 @@ def critical_path(step):
     phases = {rank: spans for rank, spans in phases.items() if spans}
     if not phases:
         return []
-    rank = max(phases, key=lambda rank: _end(phases[rank][-1]))
-    last, left, path = last_to_arrive(step), list(phases[rank]), []
+    last, path = last_to_arrive(step), []
+    rank = max(phases, key=lambda rank: (round(_end(phases[rank][-1]), 9), rank == last))
+    left = list(phases[rank])
     while left:
         span = left.pop()
         if span.name == "wait" and last not in (None, rank):

@@ -1,0 +1,235 @@
+"""One step on all ranks: what each did when, what was on its way, and what it all hung on."""
+
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from ..tracing.events import in_lines
+from ..tracing.path import critical_path, waits
+from ..tracing.steps import known
+from .axes import axes_or_new, dress, remark
+from .palette import COMMUNICATION, FAINT, INK, OWN, PAPER, PHASES, RULE, STATES, on
+
+MOST = 12  # ranks that are drawn; of more those that matter most
+NARROW = 0.006  # of the Axes; a layer that is narrower has no edge
+ARROWS = 80  # messages up to which each has its arrow
+OWN_ROW, COMM_ROW = 0.46, 0.2  # heights; a rank's place is 1 high
+TOP, BELOW = -0.30, 0.24  # where the two rows begin
+WIDTH_OF_A_LETTER = 0.0066  # of the Axes, at the size of labels
+
+
+def gantt(step, ax=None):
+    """Draw what each rank did in one step: its phases and layers above, what was on its way below, and the critical path.
+
+    Parameters
+    ----------
+    step : TracedStep
+        From `dtnn.tracing.traced_steps`, or a `Timeline`.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure's without it.
+
+    Returns
+    -------
+    matplotlib Axes
+        Milliseconds since the step's begin. Cold colours are a rank's own work, warm ones communication; a wait is hatched and
+        says for whom. The dark line is the critical path. Where clocks differ, a bar at the begin of a rank shows by
+        how much its row may be shifted; a rank whose clock isn't known stands apart, and says so.
+    """
+    drawn = Gantt(step, axes_or_new(ax, (10.0, 2.0 + 0.7 * min(MOST, len(step.ranks)))))
+    drawn.draw()
+    return drawn.ax
+
+
+class Gantt:
+    """The drawing of one step."""
+
+    def __init__(self, step, ax):
+        self.step, self.ax = step, dress(ax, _title(step), "milliseconds since the step began", "", "x")
+        self.path, self.waits = critical_path(step), waits(step)
+        self.ranks = _shown(step, self.path, self.waits)
+        self.row = {rank: place for place, rank in enumerate(self.ranks)}
+        self.width = 1e3 * step.seconds or 1.0
+        self.seen = set()
+
+    def draw(self):
+        """Everything."""
+        for rank in self.ranks:
+            self._own(rank)
+            self._communication(rank)
+            self._uncertainty(rank)
+        self._arrows()
+        self._critical_path()
+        self._frame()
+
+    def _bar(self, begin, seconds, top, height, colour, **more):
+        self.ax.barh(top, 1e3 * seconds, height, 1e3 * begin, align="edge", color=colour, **{"linewidth": 0, **more})
+
+    def _write(self, words, begin, seconds, middle, colour):
+        """Words in a bar, the first that fit."""
+        for text in words:
+            if len(text) * WIDTH_OF_A_LETTER * self.width < 1e3 * seconds:
+                self.ax.text(
+                    1e3 * (begin + seconds / 2),
+                    middle,
+                    text,
+                    ha="center",
+                    va="center",
+                    fontsize="x-small",
+                    color=colour,
+                    clip_on=True,
+                )
+                return
+
+    def _own(self, rank):
+        top = self.row[rank] + TOP
+        for span in self.step.phases(rank):
+            self.seen.add(span.name)
+            more = {"hatch": "////", "edgecolor": PAPER} if span.name == "wait" else {}
+            self._bar(span.time, span.seconds, top, OWN_ROW, PHASES.get(span.name, PHASES["other"]), **more)
+            if span.name == "wait":
+                self._label_wait(rank, span, top + OWN_ROW / 2)
+        for span in self.step.layers(rank):
+            if 1e3 * span.seconds > NARROW * self.width:
+                self.ax.plot([1e3 * span.time] * 2, [top, top + OWN_ROW], color=PAPER, linewidth=0.8)
+            words = span.name, span.name.rpartition(".")[2]
+            self._write(words, span.time, span.seconds, top + OWN_ROW / 2, on(PHASES.get(span.phase, PHASES["other"])))
+
+    def _label_wait(self, rank, span, middle):
+        other = next((other for waiting, other, _ in self.waits if waiting == rank), None)
+        if other is not None:
+            spent = _milliseconds(span.seconds)
+            words = f"waits {spent} for rank {other}", f"{spent} for {other}", f"for {other}"
+            box = {"facecolor": PHASES["wait"], "edgecolor": "none", "pad": 1.2}
+            self._write(words, span.time, span.seconds, middle, INK)
+            if self.ax.texts and self.ax.texts[-1].get_text() in words:
+                self.ax.texts[-1].set_bbox(box)
+
+    def _communication(self, rank):
+        spans = [span for span in self.step.communication(rank) if span.seconds > 0]
+        lines = in_lines(spans, begin=lambda span: span.time, end=lambda span: span.time + span.seconds)
+        for place, line in enumerate(lines):
+            height = COMM_ROW / len(lines)
+            top = self.row[rank] + BELOW + place * height
+            for span in line:
+                self._bar(span.time, span.seconds, top, height * 0.86, PHASES["transfer"], alpha=0.45)
+                size = f"{span.name} {span.bytes / 1000:,.0f} kB"
+                if len(lines) == 1:
+                    self._write((size, span.name), span.time, span.seconds, top + height / 2, INK)
+
+    def _arrows(self):
+        """From where each message was sent to where it was received."""
+        pairs = [pair for rank in self.ranks for pair in _received(self.step, rank)]
+        pairs = [(sent, got) for sent, got in pairs if sent.source in self.row and sent.source in self.step.aligned]
+        for sent, got in pairs if len(pairs) <= ARROWS else ():
+            ends = (1e3 * (got.time + got.seconds), self._lane(got.rank)), (1e3 * sent.time, self._lane(sent.source))
+            style = {"arrowstyle": "->", "color": FAINT, "linewidth": 0.7, "shrinkA": 0, "shrinkB": 0}
+            self.ax.annotate("", *ends, arrowprops=style)
+
+    def _lane(self, rank):
+        return self.row[rank] + BELOW + COMM_ROW / 2
+
+    def _uncertainty(self, rank):
+        clock = self.step.clocks.get(rank)
+        if known(clock) and clock.uncertainty and rank in self.step.aligned:
+            begin, middle, half = 1e3 * self.step.start(rank), self.row[rank] + TOP - 0.07, 1e3 * clock.uncertainty
+            self.ax.errorbar([begin], [middle], xerr=[half], color=STATES["interrupted"], capsize=3, linewidth=1.4, clip_on=False)
+            self.seen.add("clock")
+
+    def _critical_path(self):
+        """A line along the tops of the bars, and from rank to rank where one waited for the other."""
+        x, y = [], []
+        for leg in self.path:
+            if leg.rank in self.row:
+                x += [1e3 * leg.begin, 1e3 * leg.end]
+                y += [self.row[leg.rank] + TOP - 0.02] * 2
+        self.ax.plot(x, y, color=INK, linewidth=2.0, solid_capstyle="butt", solid_joinstyle="miter", label="critical path")
+
+    def _frame(self):
+        count = len(self.ranks)
+        self.ax.set_yticks(range(count), [_name(self.step, rank) for rank in self.ranks])
+        for label, rank in zip(self.ax.get_yticklabels(), self.ranks):
+            label.set_color(INK if rank in self.step.aligned else STATES["failed"])
+        self.ax.tick_params(axis="y", length=0)
+        self.ax.spines["left"].set_visible(False)
+        self.ax.set_ylim(count - 0.5, -0.5)
+        self.ax.set_xlim(0, self.width)
+        for place in range(1, count):
+            apart = self.ranks[place] not in self.step.aligned
+            self.ax.axhline(place - 0.5, color=STATES["failed"] if apart else RULE, linewidth=0.8)
+            if apart:
+                words = "clock not known: the row begins at 0 by itself, and can't be compared"
+                self.ax.text(self.width, place - 0.49, words, ha="right", va="top", fontsize="x-small", color=STATES["failed"])
+        self._legend()
+
+    def _legend(self):
+        there = [phase for phase in (*OWN, *COMMUNICATION) if phase in self.seen]
+        handles = [Patch(facecolor=PHASES[p], edgecolor=PAPER, hatch="////" if p == "wait" else "") for p in there]
+        names = list(there)
+        if any(self.step.communication(rank) for rank in self.ranks):
+            handles.append(Patch(facecolor=PHASES["transfer"], alpha=0.45))
+            names.append("on its way")
+        handles.append(Line2D([], [], color=INK, linewidth=2.0))
+        names.append("critical path")
+        if "clock" in self.seen:
+            handles.append(Line2D([], [], color=STATES["interrupted"], linewidth=1.4, marker="|"))
+            names.append("uncertainty of clocks")
+        self.ax.legend(
+            handles, names, loc="upper left", bbox_to_anchor=(0.0, 0.0), bbox_transform=_below(self.ax), ncols=len(names),
+            frameon=False, fontsize="small", handlelength=1.2, handletextpad=0.4, columnspacing=1.2, borderaxespad=0.0,
+        )  # fmt: skip
+
+
+def nothing(ax):
+    """What is drawn where no step was traced."""
+    dress(ax, "Timeline", "", "", "")
+    ax.set_axis_off()
+    remark(ax).set_text("no step was traced:\ntrace=True looks at one every half second, from the second step on")
+    return ax
+
+
+def _title(step):
+    """What the picture says, in a line."""
+    words = f"Step {step.step:,}: {_milliseconds(step.seconds)}"
+    found = waits(step)
+    if found:
+        rank, other, seconds = found[0]
+        words += f"  ·  rank {other} came last; rank {rank} waited {_milliseconds(seconds)} for it"
+    if len(step.ranks) > MOST:
+        words += f"  ·  {MOST} of {len(step.ranks)} ranks"
+    return words
+
+
+def _shown(step, path, found):
+    """The ranks that are drawn: all, or those on the critical path and those that waited longest."""
+    wanted = dict.fromkeys([*(leg.rank for leg in path), *(rank for rank, _, _ in found), *step.ranks])
+    return sorted(list(wanted)[:MOST], key=lambda rank: (rank not in step.aligned, rank))
+
+
+def _name(step, rank):
+    clock = step.clocks.get(rank)
+    if rank not in step.aligned:
+        return f"rank {rank}\nnot aligned"
+    if known(clock) and clock.uncertainty:
+        return f"rank {rank}\n± {_milliseconds(clock.uncertainty)}"
+    return f"rank {rank}"
+
+
+def _received(step, rank):
+    """Pairs of the message and the span in which this rank received it; the n-th of one sender is the n-th received from it."""
+    for source in step.aligned:
+        sent = [message for message in step.messages(source) if message.dest == rank] if rank in step.aligned else []
+        yield from zip(sent, [span for span in step.communication(rank) if span.name == f"Recv from {source}"])
+
+
+def _milliseconds(seconds):
+    """
+    >>> _milliseconds(0.00312), _milliseconds(0.000012)
+    ('3.12 ms', '12 µs')
+    """
+    return f"{1e3 * seconds:.3g} ms" if seconds >= 0.0001 else f"{1e6 * seconds:.0f} µs"
+
+
+def _below(ax):
+    """The Axes' own coordinates, moved below its label."""
+    from matplotlib.transforms import ScaledTranslation
+
+    return ax.transAxes + ScaledTranslation(0, -0.52, ax.get_figure().dpi_scale_trans)
