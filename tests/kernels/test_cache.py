@@ -35,11 +35,17 @@ print(names, y.tolist())
 COMPILED, LOADED = "[('activations.relu_pass', 1)] [0.0, 0.0, 1.0]", "[] [0.0, 0.0, 1.0]"
 
 
-def python(code, folder, path=PACKAGE.parent, **more):
+def python(code, folder, path=PACKAGE.parent, stdin=None, **more):
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("DTNN", "NUMBA", "XDG"))}
     environment |= {"PYTHONPATH": str(path), "DTNN_CACHE_DIR": str(folder), **more}
     return subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, cwd=path
+        [sys.executable, "-c", code],
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        cwd=path,
     )
 
 
@@ -73,9 +79,55 @@ def test_an_edited_intrinsic_is_seen(tmp_path):
 @pytest.mark.slow
 @pytest.mark.limit(120)
 def test_many_processes_cold_at_once(tmp_path):
-    running = [python(RELU, tmp_path) for _ in range(6)]  # case 79
+    running = [python(RELU, tmp_path) for _ in range(8)]  # case 79
     assert {finish(p)[0] for p in running} <= {COMPILED, LOADED}
     assert not [p for p in tmp_path.rglob("*") if p.name.startswith(".")]  # no half-written files stay
+
+
+PROCESSES, ROUNDS = 8, 10
+ROUND = """
+import os, sys
+import numpy as np
+from dtnn.kernels import activations, cache, turn_tile
+
+def cold():
+    cache.folder.cache_clear()  # as a process that has only begun: it looks for the folder, and knows no machine code
+    return [cache.kernel(function.py_func) for function in (activations.relu_pass, turn_tile.turn)]
+
+print("ready", flush=True)
+for line in sys.stdin:
+    os.environ["DTNN_CACHE_DIR"], names = line.strip(), []
+    relu, turn = cold()
+    with cache.compiling(lambda name, number: names.append(name)):
+        x, y = np.arange(-3, 3, dtype=np.float32), np.zeros(6, np.float32)
+        relu(x, y, np.float32(0))
+        turn(0, 1, x, 2, 3, z := np.zeros(6, np.float32))
+    print(len(names), y.tolist(), z.tolist(), flush=True)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.limit(240)
+def test_many_processes_cold_at_once_ten_times(tmp_path):  # case 79
+    """Processes that stay begin each round together in an empty folder: the race, without ten times the imports."""
+    running = [python(ROUND, tmp_path, stdin=subprocess.PIPE) for _ in range(PROCESSES)]
+    try:
+        assert [p.stdout.readline() for p in running] == ["ready\n"] * PROCESSES
+        for number in range(ROUNDS):
+            shared = tmp_path / str(number)
+            for p in running:
+                p.stdin.write(f"{shared}\n")
+                p.stdin.flush()
+            told = [p.stdout.readline().split(" ", 1) for p in running]
+            assert {result for _, result in told} == {"[0.0, 0.0, 0.0, 0.0, 1.0, 2.0] [-3.0, 0.0, -2.0, 1.0, -1.0, 2.0]\n"}
+            assert 2 <= sum(int(compiled) for compiled, _ in told) <= 2 * PROCESSES
+            assert len(list(shared.rglob("*.kernel"))) == 2
+            assert not [p for p in shared.rglob("*") if p.name.startswith(".")]
+        rest = [finish(p) for p in running]  # ends their input, and so them
+    finally:
+        for p in running:
+            p.kill()
+    assert rest == [("", "")] * PROCESSES
 
 
 @pytest.mark.parametrize("damage", [b"not a kernel", None])
