@@ -30,6 +30,7 @@ class Sheet:
         """New, empty axes in place of what was there: one, or an array of them."""
         with rc_context(STYLE):
             self.figure = Figure(figsize=(self.size[0] / 100, self.size[1] / 100), dpi=100, layout="constrained")
+            self.figure.get_layout_engine().set(rect=(0, 0, 0.985, 1))  # room for a last tick's label
             FigureCanvasAgg(self.figure)
             return self.figure.subplots(1, columns, **how)
 

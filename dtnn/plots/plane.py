@@ -1,0 +1,123 @@
+"""A training on points in the plane: who has which points, what the network says where, and how the ranks' gradients differ."""
+
+import numpy as np
+from matplotlib.colors import LinearSegmentedColormap, to_rgb
+
+from .axes import axes_or_new, dress
+from .messages import colours
+from .palette import FAINT, INK, PAPER, RULE
+
+EDGE = 1.25  # the plane is shown from -EDGE to EDGE
+CELLS = 50  # places a side at which the network is asked
+TINTS = LinearSegmentedColormap.from_list("classes", ["#FBE3D0", "#FFFFFF", "#D3E6F4"])
+MARKS = "o", "s"  # of the two classes
+
+
+def places(cells=CELLS):
+    """The points of the plane at which the network is asked, row by row from below: (cells^2, 2).
+
+    >>> places(2).tolist()
+    [[-1.25, -1.25], [1.25, -1.25], [-1.25, 1.25], [1.25, 1.25]]
+    """
+    line = np.linspace(-EDGE, EDGE, cells)
+    return np.stack(np.meshgrid(line, line), axis=-1).reshape(-1, 2)
+
+
+def plane(points, labels, owners, outputs, ax=None, now=None, ranks=None):
+    """Draw the points in the colours of the ranks that own them, over what the network says of each place.
+
+    Parameters
+    ----------
+    points : array (N, 2)
+    labels, owners : array (N,) of int
+        Classes 0 (round) and 1 (square); ranks.
+    outputs : array (n^2,)
+        The probability of class 1 at `places(n)`.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure's without it.
+    now : array (N,) of bool, optional
+        Which points are in the present batch; the others are small.
+    ranks : int, optional
+        How many there are.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> ax = plane([[0, 0], [1, 1]], [0, 1], [0, 1], np.full(4, 0.5), ax=Figure().add_subplot())
+    >>> [len(marks.get_offsets()) for marks in ax.collections[:2]]
+    [1, 1]
+    """
+    drawn = Plane(axes_or_new(ax, (4.4, 4.4)), points, labels, ranks or int(np.max(owners)) + 1)
+    drawn.show(owners, outputs, now)
+    return drawn.ax
+
+
+class Plane:
+    """The points and the ground of one Axes, made once and then only recoloured."""
+
+    def __init__(self, ax, points, labels, ranks):
+        self.ax, self.labels, self.ranks = dress(ax, "Points and their ranks", "", "", None), np.asarray(labels), ranks
+        self._paint = np.array([to_rgb(colour) for colour in colours(ranks)])
+        self.ground = ax.imshow(
+            np.full((2, 2), 0.5), extent=(-EDGE, EDGE, -EDGE, EDGE), origin="lower", cmap=TINTS, vmin=0, vmax=1,
+            interpolation="bilinear", aspect="equal",
+        )  # fmt: skip
+        points = np.asarray(points)
+        self.marks = [
+            ax.scatter(*points[self.labels == k].T, s=16, marker=MARKS[k], linewidths=0.7, edgecolors=PAPER, zorder=3)
+            for k in (0, 1)
+        ]
+        self.lines = []
+        ax.set(xlim=(-EDGE, EDGE), ylim=(-EDGE, EDGE), xticks=(-1, 0, 1), yticks=(-1, 0, 1))
+
+    def show(self, owners, outputs, now=None, each=()):
+        """Colour the points by their ranks; large ones are in the present batch; `each`: outputs of replicas that differ."""
+        side = round(len(outputs) ** 0.5)
+        grid = np.asarray(outputs).reshape(side, side)
+        self.ground.set_data(grid)
+        for k, marks in enumerate(self.marks):
+            own = np.asarray(owners)[self.labels == k]
+            marks.set_facecolor(self._paint[own])
+            marks.set_sizes(np.where(now[self.labels == k], 46.0, 13.0) if now is not None else np.full(len(own), 22.0))
+        for line in self.lines:
+            line.remove()
+        self.lines = [self._border(grid, INK, 1.8)]
+        self.lines += [self._border(np.reshape(one, (side, side)), colour, 1.0) for one, colour in zip(each, colours(self.ranks))]
+
+    def _border(self, grid, colour, width):
+        """Where both classes are as likely."""
+        line = np.linspace(-EDGE, EDGE, len(grid))
+        values = grid if grid.min() < 0.5 < grid.max() else np.vstack([grid[:-1], np.full((1, len(grid)), 0.5)])
+        visible = values is grid
+        return self.ax.contour(line, line, values, levels=[0.5], colors=[colour], linewidths=width if visible else 0.0, zorder=2)
+
+
+class Arrows:
+    """Each rank's gradient, the mean of all, and what was used, in the plane of the mean and the largest deviation from it."""
+
+    def __init__(self, ax, ranks):
+        self.ax = dress(ax, "Gradients of the last step", "along their mean", "largest deviation", None)
+        ax.axhline(0, color=RULE, linewidth=0.8)
+        ax.axvline(0, color=RULE, linewidth=0.8)
+        zero, how = np.zeros(ranks), {"angles": "xy", "scale_units": "xy", "scale": 1}
+        self.each = ax.quiver(zero, zero, zero, zero, color=colours(ranks), width=0.011, zorder=3, **how)
+        self.mean = ax.quiver([0], [0], [0], [0], color=INK, width=0.016, zorder=4, **how)
+        self.used = ax.quiver([0], [0], [0], [0], color=FAINT, width=0.009, zorder=5, **how)
+        self.words = ax.text(0.02, 0.98, "", transform=ax.transAxes, va="top", fontsize="small", color=FAINT)
+        self._reach = 0.0
+
+    def show(self, each, mean, used, words=""):
+        """Move the arrows: (P, 2), (2,) and (2,) or None."""
+        each = np.asarray(each)
+        self.each.set_UVC(*each.T)
+        self.mean.set_UVC([mean[0]], [mean[1]])
+        self.used.set_UVC(*([[used[0]], [used[1]]] if used is not None else [[0], [0]]))
+        self.words.set_text(words)
+        reach = 1.15 * max(np.abs(each).max(initial=1e-9), *np.abs(mean), *np.abs(mean if used is None else used))
+        if not 0.4 * self._reach < reach <= self._reach:  # rarely, or nothing could be compared from step to step
+            self._reach = 1.3 * reach
+            self.ax.set(xlim=(-self._reach, self._reach), ylim=(-self._reach, self._reach))
