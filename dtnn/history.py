@@ -44,6 +44,18 @@ class History:
         last = self.records.last(Finish)
         return last.reason if last else None
 
+    def explain(self):
+        """Where the time went, in words, and one thing to try; prints, and shows in a notebook."""
+        from .explain import explain
+
+        return explain(self.records)
+
+    def timeline(self):
+        """The steps that were looked at closely: a picture of one, columns, files; see `dtnn.plots.Timeline`."""
+        from .plots import Timeline
+
+        return Timeline(self.records)
+
     def __len__(self):
         return len(self.epoch)
 

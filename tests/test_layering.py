@@ -12,8 +12,8 @@ import dtnn
 ROOT = Path(dtnn.__file__).parent
 
 # What each room may import of dtnn, floor by floor. A name that stands for a room includes all of its files.
-GROUND = {"kernels", "records", "commands", "machine", "history", "named", "whole_file"}
-FIRST = {"nn", "comm", "data", "plots", "gradients", "tracing", "explain", "inject"}
+GROUND = {"kernels", "records", "commands", "machine", "named", "whole_file"}
+FIRST = {"nn", "comm", "data", "plots", "gradients", "tracing", "explain", "history", "inject"}
 SECOND = {"optim", "parallel"}
 THIRD = {"training", "cluster"}
 MAY_IMPORT = {
@@ -22,13 +22,13 @@ MAY_IMPORT = {
     "commands": {"records"},
     "machine": set(),
     "named": set(),
-    "history": {"records"},
     "nn": {"kernels"},
     "comm": {"records", "machine"},
     "data": {"kernels"},
-    "plots": {"records", "history", "tracing"},
     "tracing": {"records"},
+    "plots": {"records", "tracing"},
     "explain": {"records", "tracing"},
+    "history": {"records", "plots", "explain"},
     "gradients": {"records", "plots"},
     "inject": {"comm"},
     "optim": {"nn", "kernels"},

@@ -102,6 +102,18 @@ class Run(Conducted):
         """Show the run live where this is called; the notebook stays free."""
         self._ipython_display_()
 
+    def explain(self):
+        """Where the time went, in words, and one thing to try; prints, and shows in a notebook."""
+        from ..explain import explain
+
+        return explain(list(self.records))
+
+    def timeline(self):
+        """The steps that were looked at closely: a picture of one, columns, files; see `dtnn.plots.Timeline`."""
+        from ..plots import Timeline
+
+        return Timeline(self.records)
+
     # ---- waiting for it
 
     def wait(self, timeout=None):
@@ -253,6 +265,15 @@ class Run(Conducted):
     def save(self, path):
         """Write it as one JSON file that needs nothing else to be read: records, ranks, state. The result is not in it."""
         run_file.write(self, path)
+
+    def save_trace(self, path):
+        """Write the steps that were looked at closely, for ui.perfetto.dev; while the run goes on the file grows with it.
+
+        It can be read at any moment, also if this process is killed. With ``{rank}`` in the name there is a file for each rank.
+        """
+        from ..tracing import follow
+
+        follow(self, path)
 
     @classmethod
     def load(cls, path):

@@ -95,7 +95,7 @@ class Timeline:
         return written.getvalue()
 
     def save(self, path):
-        """Write all steps as ``.json``, for https://ui.perfetto.dev or chrome://tracing, or the typical one as ``.png`` or ``.svg``
+        """Write all steps as ``.json``, for ui.perfetto.dev or Chrome, or the typical one as a picture (``.png``, ``.svg``).
 
         With ``{rank}`` in a ``.json``'s name there is a file for each rank, as tools want that compare ranks.
         """
