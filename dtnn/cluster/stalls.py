@@ -50,8 +50,8 @@ class Stalls:
     def _take(self, now):
         """What was answered since the last time."""
         for rank in [rank for rank, answer in self.questions.items() if answer.done()]:
-            with contextlib.suppress(Exception):
-                where = self.questions.pop(rank).result()["content"]
+            where = _content(self.questions.pop(rank))
+            if where is not None:
                 same = rank in self.seen and self.seen[rank][0]["mark"] == where["mark"]
                 self.seen[rank] = where, self.seen[rank][1] if same else now, now
         self.seen = {rank: entry for rank, entry in self.seen.items() if now - entry[2] < FRESH}
@@ -72,6 +72,14 @@ class Stalls:
         """Whether a rank has been in one wait for long."""
         where, since, _ = self.seen.get(rank, ({"verb": ""}, now, now))
         return bool(where["verb"]) and now - since >= LONG + where["bytes"] / SLOWEST_LINK
+
+
+def _content(answer):
+    """What a rank answered; None if it could not say where it is: it has not begun, or has ended."""
+    with contextlib.suppress(Exception):
+        content = answer.result()["content"]
+        return content if "verb" in content else None
+    return None
 
 
 def deadlock(size, where):

@@ -143,6 +143,13 @@ def test_a_rank_that_does_not_answer_is_no_deadlock(monkeypatch):
     assert not clock.warned
 
 
+def test_a_rank_that_has_not_begun_or_has_just_ended_is_no_deadlock(monkeypatch):
+    clock = Clock(monkeypatch)
+    clock.where[1] = {"problem": "the run has not begun here, or has ended"}
+    assert "rank 1, which doesn't answer; rank 0 waits in Recv" in clock.pass_by(10.0)
+    assert not clock.warned
+
+
 def test_a_large_message_may_take_its_time(monkeypatch):
     clock = Clock(monkeypatch)
     clock.where = {rank: place("Allreduce", size=10**9) for rank in (0, 1)}
