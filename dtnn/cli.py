@@ -1,4 +1,4 @@
-"""The command line: ``dtnn demo | lab | warmup | doctor | info | list | clean``."""
+"""The command line: ``dtnn demo | lab | train | warmup | doctor | info | list | clean``."""
 
 import argparse
 import difflib
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from . import __version__
 
-COMMANDS = ("demo", "lab", "warmup", "doctor", "info", "list", "clean")
+COMMANDS = ("demo", "lab", "train", "warmup", "doctor", "info", "list", "clean")
 FORMATTER = argparse.ArgumentDefaultsHelpFormatter
 
 
@@ -75,6 +75,7 @@ def _parser():
     add.add_argument("--copy-only", action="store_true", help="do not open JupyterLab")
     add.add_argument("jupyter", nargs="*", metavar="-- OPTION", help="options for JupyterLab, behind --: -- --no-browser")
     add.set_defaults(command=lab)
+    _add_train(commands.add_parser("train", help="train without a notebook; under mpiexec, on all of its ranks"))
     add = commands.add_parser("warmup", help="compile the kernels now, so that nobody waits at a first step")
     add.add_argument("nets", nargs="*", metavar="NET", help="networks of dtnn.zoo; all of them, if none is named")
     add.set_defaults(command=warmup)
@@ -85,6 +86,30 @@ def _parser():
     add.add_argument("--all", action="store_true", help="end all your clusters on this host, those in use too")
     add.set_defaults(command=clean)
     return parser
+
+
+def _add_train(add):
+    """The arguments of ``dtnn train``; what is made by a call is written as that call, and never executed as code."""
+    add.add_argument("model", help="a model's file (.npz), its description (.json), or a network of dtnn.zoo: lenet5")
+    add.add_argument("--data", default="mnist5k", help="a data set of dtnn.data, or a .npz file of x_train ... (mnist5k)")
+    add.add_argument("--out", type=Path, default=Path("dtnn-run"), help="folder for run.json and model.npz (dtnn-run)")
+    add.add_argument("--epochs", type=_count, default=1, help="passes over the data (1)")
+    add.add_argument("--batch-size", type=_count, help="samples a step over all ranks (32)")
+    add.add_argument("--batch-size-per-rank", type=_count, help="or samples a step of each rank")
+    add.add_argument("--optimizer", help='such as adam, or "SGD(cosine(0.1), momentum=0.9)"')
+    add.add_argument("--loss", help="such as cross_entropy")
+    add.add_argument("--metric", action="append", default=[], help="such as accuracy; may be given again")
+    add.add_argument("--strategy", help='how ranks are kept together, such as "LocalSGD(8)"')
+    add.add_argument("--callback", action="append", default=[], help="such as \"EarlyStopping('val_loss')\"; may be given again")
+    add.add_argument("--layer", action="append", default=[], help="module:Class of a layer of yours; may be given again")
+    add.add_argument("--seed", type=int, help="of the samples' order and of dropout (0)")
+    add.add_argument("--no-validation", action="store_true", help="no evaluation after each epoch")
+    add.add_argument("--deterministic", action="store_true", help="bit-equal from run to run")
+    add.add_argument("--evaluate-first", action="store_true", help="also before the first epoch")
+    add.add_argument("--resume", action="store_true", help="go on after the last epoch of the model's file, if it has one")
+    add.add_argument("--ranks", type=_count, help="how many there have to be; fewer are an error")
+    add.add_argument("--threads", type=_count, default=1, help="threads of each rank (1)")
+    add.set_defaults(command=train)
 
 
 def _count(text):
@@ -101,6 +126,16 @@ def demo(asked):
     from .demo import demo
 
     return demo(asked.ranks, asked.epochs, asked.out)
+
+
+# ---- train
+
+
+def train(asked):
+    """Train without a notebook, see `dtnn.train_command`."""
+    from .train_command import train
+
+    return train(asked)
 
 
 # ---- lab

@@ -65,6 +65,29 @@ def build(description, layers=()):
     return cls(*arguments, **{key: _value(item, layers) for key, item in description["settings"].items()})
 
 
+def describe_row(layers):
+    """A description for each layer; one that stands there again is told by the place where it stood first.
+
+    >>> shared = nn.ReLU()
+    >>> describe_row([shared, nn.Flatten(), shared])[2]
+    {'again': 0}
+    """
+    places, described = {}, []
+    for place, layer in enumerate(layers):
+        described.append({"again": places[id(layer)]} if id(layer) in places else describe(layer))
+        places.setdefault(id(layer), place)
+    return described
+
+
+def build_row(descriptions, layers=()):
+    """The layers that `describe_row` described; `layers` as for `build`."""
+    made = []
+    for description in descriptions:
+        again = description.get("again") if isinstance(description, dict) else None
+        made.append(build(description, layers) if again is None else made[again])
+    return made
+
+
 def code(layers, **settings):
     """Python code that makes a model of these layers.
 

@@ -2,7 +2,7 @@
 
 import os
 
-from .description import build, describe
+from .description import build_row, describe_row
 from .model import Model
 from .nn.parameters import named_parameters
 from .training import Checkpoint
@@ -14,7 +14,7 @@ TRAINING = "training/"  # before the names of the optimizer's arrays in a file
 def save(model, path):
     """Write a model as one ``.npz`` file without pickle; see `Model.save`."""
     about = {
-        "layers": _described(model.layers),
+        "layers": describe_row(model.layers),
         "input_shape": list(model.input_shape),
         "seed": model.seed,
         "dtype": model.dtype,
@@ -59,7 +59,7 @@ def load(path, layers=()):
     """
     about, state = read(os.fspath(path))
     try:
-        model = _made(about, layers)
+        model = made(about, layers)
         if "training" in about:
             names = [name for name in state if name.startswith(TRAINING)]
             model.training = Checkpoint.of(about["training"], {name.removeprefix(TRAINING): state.pop(name) for name in names})
@@ -70,21 +70,10 @@ def load(path, layers=()):
     return model
 
 
-def _described(layers):
-    """A description for each layer; one that stands there again is told by the place where it stood first."""
-    places, described = {}, []
-    for place, layer in enumerate(layers):
-        described.append({"again": places[id(layer)]} if id(layer) in places else describe(layer))
-        places.setdefault(id(layer), place)
-    return described
-
-
-def _made(about, own):
-    made = []
-    for description in about["layers"]:
-        again = description.get("again")
-        made.append(build(description, own) if again is None else made[again])
-    model = Model(*made, input_shape=tuple(about["input_shape"]), seed=about["seed"], dtype=about["dtype"])
+def made(about, layers=()):
+    """The model of these plain values, with the first weights of its seed; `layers` as for `load`."""
+    row = build_row(about["layers"], layers)
+    model = Model(*row, input_shape=tuple(about["input_shape"]), seed=about["seed"], dtype=about["dtype"])
     frozen = set(about["frozen"])
     for name, parameter, _ in named_parameters(model.net):
         parameter.trainable = name not in frozen

@@ -23,7 +23,7 @@ def test_version(capsys):
         (["demo", "--ranks", "0"], ["--ranks", "'0'", "at least 1"]),
         (["demo", "--epochs", "two"], ["--epochs", "'two'", "whole number"]),
         (["dmeo"], ["'dmeo'", "did you mean 'demo'?"]),
-        (["xyzzy"], ["'xyzzy'", "demo, lab, warmup, doctor, info, list, clean"]),
+        (["xyzzy"], ["'xyzzy'", "demo, lab, train, warmup, doctor, info, list, clean"]),
     ],
 )
 def test_mistakes_are_told(arguments, words, capsys):

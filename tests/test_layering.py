@@ -49,11 +49,13 @@ MAY_IMPORT = {
         "whole_file",
     },
     "description": GROUND | FIRST,
+    "spelled": set(),
+    "recipe": GROUND | FIRST | SECOND | {"training", "description", "spelled"},
     "whole_file": set(),
     "weights": {"whole_file"},
     "reuse": {"nn"},
     "known": {"nn", "optim", "parallel", "named"},
-    "fitting": GROUND | FIRST | SECOND | THIRD | {"known"},
+    "fitting": GROUND | FIRST | SECOND | THIRD | {"known", "recipe"},
     "model": GROUND | FIRST | SECOND | THIRD | {"description", "fitting", "reuse", "model_file", "known"},
     "model_file": {"nn", "description", "model", "training", "weights"},
     "check": GROUND | FIRST | SECOND | THIRD | {"model"},
@@ -63,6 +65,8 @@ MAY_IMPORT = {
     "lab": None,  # anything
     "cli": None,
     "demo": None,
+    "train_command": None,
+    "told": None,
     "__main__": None,
 }
 

@@ -13,6 +13,12 @@ from .parcel import DTNN_FOLDER
 WHEEL = "impi-rt" if sys.platform == "win32" else "mpich"  # has library and launcher, needs no system package
 REMEDY = f'python -m pip install {WHEEL} (a wheel with library and launcher); without MPI, launcher="threads" works'
 HEARTBEAT, MISSES = 500, 40  # ms; engines are known one heartbeat after they come; a busy machine may miss some 20 s of them
+# Open MPI may run as root, and ties no rank to one core.
+OPEN_MPI = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_MCA_hwloc_default_binding_policy": "none",
+}
 POOLS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
@@ -55,16 +61,13 @@ def environment(folder, threads, threads_asked):
         watchdog.VARIABLE: folder,
         **pools,
         **where_dtnn_is(),
-        # Open MPI: root, more ranks than cores, no rank tied to one core.  MPICH: no socket but on this host
-        "OMPI_ALLOW_RUN_AS_ROOT": "1",
-        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        **OPEN_MPI,
         "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
-        "PRTE_MCA_hwloc_default_binding_policy": "none",
         "OMPI_MCA_mpi_yield_when_idle": "1",
         "PRTE_MCA_prte_tmpdir_base": folder,
         "OMPI_MCA_prte_tmpdir_base": folder,
         "PMIX_MCA_pmix_tmpdir_base": folder,
-        "UCX_NET_DEVICES": "lo",
+        "UCX_NET_DEVICES": "lo",  # MPICH: no socket but on this host
     }
 
 
