@@ -5,6 +5,7 @@ import threading
 import numpy as np
 
 from ..data import batch_last
+from ..nn.parameters import named_layers, named_parameters
 from ..nn.passes import Pass
 from ..nn.replay import Replay
 
@@ -41,37 +42,52 @@ def predict(model, samples, *, batch_size=BATCH):
     """
     kept = getattr(model, "inference", None) if min(batch_size, len(samples)) <= FEW else None
     if kept is None or not kept.lock.acquire(blocking=False):
-        return _outputs(model, samples, batch_size, Pass(training=False), model.net.forward)
+        step = Pass(training=False)
+        return _outputs(model, samples, batch_size, step, lambda net, x: net.forward(x, step)[0])
     try:
-        return _outputs(model, samples, batch_size, kept.step, kept.forward_of(model))
+        return _outputs(model, samples, batch_size, kept.step, kept.forward)
     finally:
         kept.lock.release()
 
 
 class Inference:
-    """The pass, and so the buffers, that a model keeps for predictions of few samples: making them takes longer than using them.
+    """What a model keeps for predictions of few samples: making buffers, and asking layers, takes longer than computing.
 
     Whoever holds the lock may use it; who doesn't get the lock makes a pass of their own.
     """
 
     def __init__(self):
         self.step, self.lock = Pass(training=False), threading.Lock()
-        self.parameters = self.replay = None
+        self.replay = self.thread = self.x = None
+        self.known = []  # what can be changed by hand, as it was when the layers were asked
 
-    def forward_of(self, model):
-        """The network's forward; its layers are asked once for each number of samples, see `Replay`."""
-        if self.parameters is not model.parameters:
-            self.parameters, self.replay = model.parameters, Replay(model.net)
-        return self.replay.forward
+    def forward(self, net, x):
+        """The outputs for an x from the first buffer of the pass: by the calls of the last time, if they would be the same."""
+        if not self._is_known():
+            self.replay, self.thread, self.x = Replay(net), threading.get_ident(), None
+            things = [net, *(layer for _, layer, _ in named_layers(net)), *(p for _, p, _ in named_parameters(net))]
+            self.known = [(vars(thing), dict(vars(thing))) for thing in things] if self.replay.able else []
+        if self.x is not x:  # another number of samples: the buffers may be others, too
+            self.replay.forget()
+            self.x = x
+        return self.replay.forward(x, self.step)[0]
+
+    def _is_known(self):
+        """Whether this thread, whose scratch memory the calls use, asked the layers, and they are as they were."""
+        try:
+            return self.thread == threading.get_ident() and all(now == then for now, then in self.known)
+        except ValueError:  # of two arrays, which are not compared number by number
+            return False
 
 
 def _outputs(model, samples, batch_size, step, forward):
-    dtype, result, total = np.int32 if samples.tokens else model.parameters.value.dtype, None, len(samples)
+    dtype, result = np.int32 if samples.tokens else model.parameters.value.dtype, None
+    total = len(samples)
     for start in range(0, total, batch_size):
         stop = min(start + batch_size, total)
         step.begin(0, 0, stop - start, stop - start)
         x = samples.turned(start, stop, step.empty(batch_last(samples.input_shape, stop - start), dtype))
-        y = batch_first(forward(x, step)[0])
+        y = batch_first(forward(model.net, x))
         if result is None:
             result = np.empty((total, *y.shape[1:]), y.dtype)
         result[start:stop] = y

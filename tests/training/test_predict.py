@@ -8,7 +8,7 @@ import pytest
 import dtnn
 from dtnn import Model
 from dtnn.data import Samples
-from dtnn.nn import Conv2d, Embedding, Flatten, Linear, MaxPool2d, ReLU
+from dtnn.nn import BatchNorm2d, Conv2d, Embedding, Flatten, LeakyReLU, Linear, MaxPool2d, ReLU
 from dtnn.training import predict
 from dtnn.training.predict import FEW
 
@@ -101,6 +101,54 @@ def test_new_weights_count_at_once():
     model.predict(x)
     model.parameters.value[:] = 0
     assert not model.predict(x).any()
+
+
+def test_whatever_is_changed_counts_at_once():
+    """Layers are asked once; not so when they, their weights' arrays or their statistics are others."""
+    layers = BatchNorm2d(), LeakyReLU(0.1), Flatten(), Linear(3)
+    model, x = Model(*layers, input_shape=(9, 8, 2)), images(2) - np.float32(0.5)
+
+    def check():
+        for _ in range(3):
+            np.testing.assert_allclose(model.predict(x), fresh(), atol=1e-6)
+
+    def fresh():
+        return model.net(np.ascontiguousarray(x.swapaxes(0, -1))).T
+
+    check()
+    model.layers[1].slope = 0.9
+    check()
+    model.layers[0].running_mean[:] = 5
+    check()
+    model.layers[0].running_var = np.full(2, 9, np.float32)
+    check()
+    model.layers[3].weight.value = model.layers[3].weight.value.copy() + 1
+    check()
+    model.fit(images(40), np.arange(40) % 3, epochs=2, show=False)
+    check()
+    model.layers[0].trainable = False
+    model.fit(images(40), np.arange(40) % 3, show=False)  # the vectors are made anew
+    check()
+    model.load_state_dict(Model(*layers, input_shape=(9, 8, 2), seed=7).state_dict())
+    check()
+
+
+def test_each_thread_works_in_memory_of_its_own():
+    """Kernels have scratch memory a thread; what one thread wrote down is not done again by another."""
+    model, x, found = network(), images(1), []
+    expected = model.predict(x)
+    before = model.inference.thread
+
+    def work():
+        found.append((model.predict(x), model.inference.thread))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    np.testing.assert_array_equal(found[0][0], expected)
+    assert found[0][1] != before
+    np.testing.assert_array_equal(model.predict(x), expected)
+    assert model.inference.thread == before
 
 
 def test_threads_may_predict_with_one_model_at_once():
