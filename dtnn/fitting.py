@@ -10,6 +10,11 @@ from .parallel import check_repeatable
 from .records import Finish, Recorder
 from .training import train, with_callbacks
 
+NOBODY = (
+    "a callback paused this training, but nobody could let it go on: fit holds the cell until the end. "
+    "Use run = model.start(...), then run.resume()"
+)
+
 
 class Fitting:
     """One call of `Model.fit` or `Model.start`: its settings checked, ready to run anywhere.
@@ -35,6 +40,7 @@ class Fitting:
         seed=0,
         deterministic=False,
         evaluate_first=False,
+        keep_gradients_every=0,
         resume=False,
     ):
         if model.run is not None and not model.run.done:
@@ -55,6 +61,7 @@ class Fitting:
         self.callbacks, self.strategy = known.callbacks(callbacks), known.strategy(strategy)
         self.deterministic = known.flag("deterministic", deterministic)
         self.evaluate_first = known.flag("evaluate_first", evaluate_first)
+        self.keep_gradients_every = known.whole("keep_gradients_every", keep_gradients_every, 0)
         if deterministic:
             check_repeatable(self.strategy)
         self.rows = model.suited(self.rows, self.loss)
@@ -81,6 +88,7 @@ class Fitting:
             seed=self.seed,
             deterministic=self.deterministic,
             evaluate_first=self.evaluate_first,
+            keep_gradients_every=self.keep_gradients_every,
             resume=self.resume,
             settings=self.describe(used),
         )
@@ -132,6 +140,8 @@ class Fitting:
         shown = _progress(here) if show else None
         try:
             for record in job(inject.around(Serial()), *arguments):
+                if record is None:
+                    raise RuntimeError(NOBODY)
                 here.records.append(record)
                 if shown:
                     shown.update()

@@ -97,8 +97,9 @@ class Model:
         validation_data : Dataset or (x, y) or False
             What to evaluate after each epoch; False: nothing.
         callbacks : sequence of functions
-            Called with each record on rank 0; may return `dtnn.Stop`. On a cluster that is another process: what they print
-            shows here, what they change in variables stays there.
+            Called with each record on rank 0; may return `dtnn.Stop`, or another one of `dtnn.commands`: ``Rate(0.001)`` trains
+            on with that learning rate. On a cluster that is another process: what they print shows here, what they change in
+            variables stays there.
         strategy : Strategy
             How the replicas are kept together: `dtnn.parallel.AllReduce()` (the default), ``Sharded()``, ``LocalSGD(8)`` ...
         deterministic : bool
@@ -107,6 +108,8 @@ class Model:
         evaluate_first : bool
             Begin with an epoch 0, the metrics before the first step. An epoch's loss is the mean over its steps, each told before
             its update; so a full batch's first loss is that of `evaluate` before training, and all losses lag the weights.
+        keep_gradients_every : int
+            Of every n-th step, what the gradients of the ranks were like is among the records: see `dtnn.gradients` (0: never).
         resume : bool
             Go on after a training that ended at the end of an epoch, or that of a model which was saved then (`dtnn.Save`), with
             its seed, bit by bit as if there had been no pause; `epochs` counts from the beginning.

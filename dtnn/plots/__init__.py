@@ -8,6 +8,7 @@ whole run in one), `Live` (a run as it happens), `Timeline` and `gantt` (a step,
 from .breakdown import breakdown, totals
 from .curves import curves
 from .gantt import gantt
+from .gradients import gradient_cosines, gradient_norms, gradients_figure
 from .live import Live
 from .picture import figure, picture
 from .report import report
@@ -22,6 +23,9 @@ __all__ = [
     "efficiency",
     "figure",
     "gantt",
+    "gradient_cosines",
+    "gradient_norms",
+    "gradients_figure",
     "picture",
     "report",
     "scaling",

@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..commands import Rate
+
 KEPT = "kept/"  # before the names of the arrays that ranks keep, among the others
 
 
@@ -27,6 +29,8 @@ class Checkpoint:
         The optimizer's own.
     kept : dict of arrays
         What the ranks keep each for itself, a row for each, see `dtnn.parallel.kept`.
+    rate : Rate
+        The learning rate that was asked for while it went on; it counts again if the optimizer's settings are the same.
     """
 
     epoch: int
@@ -37,6 +41,7 @@ class Checkpoint:
     optimizer: str
     state: dict
     kept: dict = field(default_factory=dict)
+    rate: Rate = field(default_factory=Rate)
 
     def restore(self, optimizer, state, batch_size):
         """Copy what was kept into the state of an optimizer of the same kind.
@@ -70,7 +75,7 @@ class Checkpoint:
         arrays |= {KEPT + name: value for name, value in self.kept.items()}
         numbers = {name: value for name, value in self.state.items() if not np.ndim(value)}
         plain = {name: getattr(self, name) for name in ("epoch", "step", "seed", "batch_size", "optimizer")}
-        return {**plain, "past": list(self.past), "numbers": numbers}, arrays
+        return {**plain, "past": list(self.past), "numbers": numbers, "rate": [self.rate.lr, self.rate.factor]}, arrays
 
     @classmethod
     def of(cls, plain, arrays):
@@ -78,4 +83,5 @@ class Checkpoint:
         kept = {name.removeprefix(KEPT): array for name, array in arrays.items() if name.startswith(KEPT)}
         state = {**plain["numbers"], **{name: array for name, array in arrays.items() if not name.startswith(KEPT)}}
         settings = {name: plain[name] for name in ("epoch", "step", "seed", "batch_size", "optimizer")}
-        return cls(**settings, past=tuple(plain["past"]), state=state, kept=kept)
+        rate = Rate(*plain.get("rate", ()))  # files of before there was one have none
+        return cls(**settings, past=tuple(plain["past"]), state=state, kept=kept, rate=rate)

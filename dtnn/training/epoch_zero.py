@@ -5,10 +5,9 @@ import time
 from ..optim import Progress
 from ..records import Epoch, Note
 from .evaluate import evaluate
-from .replica import stop
 
 
-def epoch_zero(replica, done, epochs, validation, asked=None):
+def epoch_zero(replica, done, epochs, validation):
     """Evaluate before the first step, and tell it as an `Epoch` with the number of epochs done, which is 0 for a new training.
 
     An epoch's own loss is the mean over its steps, each before its update, so it lags the weights, and is told for the first
@@ -21,20 +20,13 @@ def epoch_zero(replica, done, epochs, validation, asked=None):
         Epochs that are behind, and that there will be.
     validation : Samples or None
         Evaluated besides the training samples, of which none is augmented.
-    asked : Stop or None
-        What was answered so far.
 
     Yields
     ------
     Note, Epoch
-
-    Returns
-    -------
-    Stop or None
-        What any rank was answered, on all ranks.
     """
     comm, model, step = replica.comm, replica.model, replica.step
-    asked = stop((yield Note(comm.rank, time.time(), "evaluating before the first step"))) or asked
+    replica.orders.hear((yield Note(comm.rank, time.time(), "evaluating before the first step")))
     values = evaluate(comm, model, replica.data, loss=replica.loss, metrics=replica.metrics)
     if validation is not None:
         found = evaluate(comm, model, validation, loss=replica.loss, metrics=replica.metrics)
@@ -42,5 +34,6 @@ def epoch_zero(replica, done, epochs, validation, asked=None):
     past = tuple(replica.past)
     begin = Progress(step + 1, done, replica.steps_per_epoch, epochs, metrics=past[-1] if past else {}, past=past)
     lr = replica.optimizer.rate(begin)
-    asked = stop((yield Epoch(done, step, 0, 0.0, lr, values, time.time()))) or asked
-    return replica.agreed(asked)
+    replica.orders.hear((yield Epoch(done, step, 0, 0.0, lr, values, time.time())))
+    replica.obey()
+    yield from replica.pause()

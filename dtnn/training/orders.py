@@ -116,7 +116,7 @@ class Orders:
                 self.hear((yield None))
                 if not self.told:
                     time.sleep(PERIOD)
-            news = self.comm.Iallreduce(np.zeros(1))  # ends when rank 0 joins in
+            news = self.comm.Iallreduce(np.zeros(1), "max")  # ends when rank 0 joins in; sums may be made otherwise (`Ordered`)
             while not news.Test():
                 time.sleep(PERIOD)
             self.agree()

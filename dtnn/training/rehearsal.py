@@ -15,7 +15,6 @@ from ..optim import Progress
 from ..records import Note
 from .evaluate import evaluate
 from .predict import BATCH
-from .replica import stop
 
 PERIOD = 0.1  # seconds between two looks at what is being compiled
 
@@ -32,13 +31,8 @@ def rehearse(replica, validation):
     Yields
     ------
     Note
-
-    Returns
-    -------
-    Stop or None
-        What the notes were answered.
     """
-    parameters, comm, asked = replica.parameters, replica.comm, None
+    parameters, comm, hear = replica.parameters, replica.comm, replica.orders.hear
     stretch, replica.watch.stretch = replica.watch.stretch, None
     kept = {name: buffer.copy() for name, buffer in parameters.buffers.items()}
     replica.begin_epoch()
@@ -47,16 +41,15 @@ def rehearse(replica, validation):
     if validation is not None:
         parts.append(("the evaluation", partial(_evaluation, replica, validation)))
     for name, part in parts:
-        asked = stop((yield Note(comm.rank, time.time(), f"preparing {name}"))) or asked
+        hear((yield Note(comm.rank, time.time(), f"preparing {name}")))
         replica.model.rehearsal = threading.Event()
         for told in preparing(partial(_leaving_no_traces, part, parameters, kept), replica.model.rehearsal):
-            asked = stop((yield Note(comm.rank, time.time(), f"preparing {name}: {told}"))) or asked
-    asked = stop((yield Note(comm.rank, time.time(), "waiting for all ranks to be prepared"))) or asked
+            hear((yield Note(comm.rank, time.time(), f"preparing {name}: {told}")))
+    hear((yield Note(comm.rank, time.time(), "waiting for all ranks to be prepared")))
     if stretch is not None:  # of a rank that is to compute slower (`Emulated`); compiling does not count
         replica.watch.stretch = stretch
         comm.rest()
     comm.Barrier()
-    return asked
 
 
 def _leaving_no_traces(part, parameters, kept):

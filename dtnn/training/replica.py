@@ -5,6 +5,7 @@ import time
 
 import numpy as np
 
+from ..commands import Rate
 from ..data import batch_last, batches, shares
 from ..kernels.aligned import aligned
 from ..nn.parameters import named_layers
@@ -13,27 +14,30 @@ from ..nn.replay import Replay
 from ..optim import Progress
 from ..parallel import in_sync
 from ..parallel.kept import gathered, given_back
-from ..records import Epoch, Step, Stop
+from ..records import Epoch, Note, Paused, Resumed, Step
 from .arrivals import Arrivals
 from .checkpoint import Checkpoint
 from .evaluate import evaluate
 from .ledger import Stopwatch
+from .microscope import Microscope
 from .not_finite import NotFinite, check_gradient, first_not_finite
+from .orders import Orders
 from .tracer import Tracer
+from .with_rate import with_rate
 
-LOSS, STOP, LOOK, ARRIVALS = 0, 1, 2, 3  # places in the tail that rides behind the gradient; one arrival a rank
+LOSS, ORDERS, LOOK, LOCAL, ARRIVALS = range(5)  # places in the tail that rides behind the gradient; one arrival a rank
 TRACE, ALIGN = 1, 2  # what rank 0 may ask all to do, added up at LOOK: trace the next step, look at clocks after this one
 EARLY, EVERY = (1, 10), 100  # steps after which the replicas are compared, besides at the end of an epoch
 MOST_ARRIVALS = 48  # ranks; more don't share one host's clock anyway
-ELSEWHERE = Stop("stopped on another rank")
 
 
 class Replica:
     """One rank's copy of the model, and what it needs to take part in the steps; parameters are those of `train`."""
 
-    def __init__(self, comm, model, data, loss, metrics, optimizer, batch_size, strategy, seed, trace=True):
+    def __init__(self, comm, model, data, loss, metrics, optimizer, batch_size, strategy, seed, trace=True, keep=0):
         self.comm, self.model, self.data, self.loss, self.metrics = comm, model, data, loss, metrics
-        self.optimizer, self.batch_size, self.seed = optimizer, batch_size, seed
+        self.given = self.optimizer = optimizer  # as the user gave it, and at the rate of the moment
+        self.batch_size, self.seed, self.orders, self.rate = batch_size, seed, Orders(comm), Rate()
         self.parameters = model.parameters
         if model.rehearsal:  # that of a training which was interrupted may still be at work on this model
             model.rehearsal.wait()
@@ -42,9 +46,11 @@ class Replica:
         self.watch = Stopwatch(comm.rank, stretch=getattr(comm, "stretch", None), clock=clock)
         self.tracer = Tracer(comm, model.net, self.watch, trace)
         self.exchange = strategy.begin(self.tracer.comm, self.parameters, optimizer)
+        self.given_to_exchange = self.exchange.optimizer  # which may want it otherwise
         self.tail = self.parameters.tail(ARRIVALS + (comm.size if comm.size <= MOST_ARRIVALS else 0))
         self.arrivals, self.aligning = Arrivals(comm, self.tail[ARRIVALS:], clock), False
         self.net, self.scratch, self.inputs = Replay(model.net), Pass(seed), {}
+        self.microscope, self.outbox = Microscope(comm, self.parameters, self.exchange, keep), []
         self.step, self.past = 0, []
         self.steps_per_epoch = math.ceil(len(data) / batch_size)
         # normalisation over all ranks reduces inside a step, so a rank without samples must go along
@@ -62,13 +68,16 @@ class Replica:
         checkpoint.restore(self.optimizer, state, self.batch_size)
         self.exchange.take(state)
         self.step, self.past = checkpoint.step, list(checkpoint.past)
+        if checkpoint.optimizer == repr(self.given):  # else the new settings count
+            self.orders.rate = checkpoint.rate
+            self._take_rate()
         return checkpoint.epoch, given_back(self.comm, checkpoint.kept, self.exchange.kept())
 
     # ---- an epoch
 
-    def run_epoch(self, epoch, epochs, validation, asked):
-        """All steps of one epoch, told; returns the `Stop` that ended it, or None."""
-        started, loss_sum = time.perf_counter(), 0.0
+    def run_epoch(self, epoch, epochs, validation):
+        """All steps of one epoch, told."""
+        started, loss_sum, hear = time.perf_counter(), 0.0, self.orders.hear
         self.begin_epoch()
         self.exchange.begin_epoch(self.step + 1, self.step + self.steps_per_epoch)
         self.model.training = None  # within an epoch there is nothing to resume
@@ -76,27 +85,48 @@ class Replica:
             begin = time.perf_counter()
             self.step += 1
             progress = self._progress(epochs)
-            mean, stopping = self.make_step(indices, progress, asked)
-            lr, seconds = self.optimizer.rate(progress), time.perf_counter() - begin
+            lr = self.optimizer.rate(progress)
+            mean = self.make_step(indices, progress)
+            seconds = time.perf_counter() - begin
             loss_sum += mean * len(indices)
             if self.tracer.on:
-                asked = stop((yield self.tracer.end(self.step))) or asked
-            if self.watch.due or stopping:
-                asked = stop((yield self.watch.record(self.step))) or asked
-            asked = stop((yield Step(self.step, epoch, mean, len(indices), lr, seconds, time.time()))) or asked
-            if stopping:
+                hear((yield self.tracer.end(self.step)))
+            if self.watch.due or self.orders.stop:
+                hear((yield self.watch.record(self.step)))
+            while self.outbox:
+                hear((yield self.outbox.pop(0)))
+            hear((yield Step(self.step, epoch, mean, len(indices), lr, seconds, time.time())))
+            started += yield from self.pause()
+            if self.orders.stop:
                 self._settle()
-                return asked or ELSEWHERE
+                return
             if self.aligning:
-                asked = stop((yield self.arrivals.align())) or asked
+                hear((yield self.arrivals.align()))
             self.watch.mark = self.watch.clock()
         if self.watch.steps:
-            asked = stop((yield self.watch.record(self.step))) or asked
+            hear((yield self.watch.record(self.step)))
         values = {"loss": self.exchange.whole_loss(loss_sum) / len(self.data), **self._reduced_metrics()}
         seconds = time.perf_counter() - started
         self.end_epoch(epoch, values, validation)
-        asked = stop((yield Epoch(epoch, self.step, len(self.data), seconds, lr, values, time.time()))) or asked
-        return self.agreed(asked)
+        hear((yield Epoch(epoch, self.step, len(self.data), seconds, lr, values, time.time())))
+        self.obey()
+        if epoch < epochs:
+            yield from self.pause()
+
+    def pause(self):
+        """Wait, if that was asked for, until there is something to do again; returns the seconds it took."""
+        if not self.orders.pauses:
+            return 0.0
+        begin, hear = time.perf_counter(), self.orders.hear
+        if self.watch.steps:
+            hear((yield self.watch.record(self.step)))
+        hear((yield Paused(self.step, time.time(), self.orders.text)))
+        yield from self.orders.wait()
+        self._take_rate()
+        seconds = time.perf_counter() - begin
+        hear((yield Resumed(self.step, seconds, time.time())))
+        self.watch.begin()
+        return seconds
 
     def begin_epoch(self):
         """Nothing counted yet."""
@@ -113,24 +143,29 @@ class Replica:
             values |= {f"val_{name}": value for name, value in found.items()}
         in_sync(self.comm, self.parameters)
         self.past.append(values)
-        told = tuple(self.past), self.batch_size, repr(self.optimizer)
+        told = tuple(self.past), self.batch_size, repr(self.given)
         state = {name: np.copy(value) if np.ndim(value) else value for name, value in self.exchange.whole_state().items()}
         kept = gathered(self.comm, self.exchange.kept())
-        self.model.training = Checkpoint(epoch, self.step, self.seed, *told, state, kept)
+        self.model.training = Checkpoint(epoch, self.step, self.seed, *told, state, kept, self.rate)
 
     # ---- a step
 
-    def make_step(self, indices, progress, asked):
-        """Gradient of this share, exchange, update; returns the mean loss of the global batch, and whether to stop."""
+    def make_step(self, indices, progress):
+        """Gradient of this share, exchange, update, and what the ranks were told; returns the mean loss of the global batch."""
         first, count = self.share(len(indices))
         watch, tail, exchange, tracer = self.watch, self.tail, self.exchange, self.tracer
         tail[:] = 0
-        tail[STOP], tail[LOOK] = asked is not None, self._look()
+        tail[ORDERS], tail[LOOK] = bool(self.orders.told), self._look()
         tracer.begin()
+        looking = self.microscope.looks_at(self.step, self.orders.shown)
         pieces = [(first + start, size) for start, size in shares(count, exchange.pieces) if size or self.always]
         for number, (begin, size) in enumerate(pieces, 1):
-            watcher = tracer.watcher(exchange.watcher() if number == len(pieces) else None)
+            watcher = tracer.watcher(exchange.watcher() if number == len(pieces) and not looking else None)
             tail[LOSS] += self.gradients(indices[begin : begin + size], begin, len(indices), tracer.comm.Allreduce, watcher)
+        if looking:
+            watch.lap("backward")
+            tail[LOCAL] = self.microscope.keep(count, len(indices))
+            watch.mark = watch.clock()
         self.arrivals.tell(watch.lap("backward"))
         handed = exchange.combine(tail.size, count, len(indices), progress)
         waited = self.arrivals.waited() if exchange.waited is None else exchange.waited
@@ -138,6 +173,8 @@ class Replica:
         loss_sum = float(tail[LOSS])
         self._check(loss_sum, count)
         tracer.next, self.aligning = tail[LOOK] % ALIGN == TRACE, tail[LOOK] >= ALIGN
+        if looking:
+            self._look_closely(len(indices))
         exchange.update(progress)
         watch.lap("update")
         handed += exchange.mix(progress)
@@ -147,7 +184,16 @@ class Replica:
         watch.step(count, handed)
         self.samples += count
         self.model.steps += 1
-        return loss_sum / len(indices), tail[STOP] > 0
+        self.orders.made_a_step()
+        if tail[ORDERS] > 0:
+            self.obey()
+        return loss_sum / len(indices)
+
+    def _look_closely(self, total):
+        """What the microscope has to tell of this step; the time it takes belongs to no phase."""
+        samples = [self.share(total, rank)[1] for rank in range(self.comm.size)]
+        self.outbox += self.microscope.compare(self.step, samples, self.tail[LOCAL])
+        self.watch.mark = self.watch.clock()
 
     def _look(self):
         """What rank 0 asks all ranks to look at."""
@@ -156,9 +202,9 @@ class Replica:
         now = self.watch.mark
         return TRACE * self.tracer.wants(self.step, now) + ALIGN * self.arrivals.due(now)
 
-    def share(self, total):
-        """(first, count) of this rank's samples in a global batch of so many; a server has none."""
-        place = self.comm.rank - self.exchange.servers
+    def share(self, total, rank=None):
+        """(first, count) of the samples of a rank, this one, in a global batch of so many; a server has none."""
+        place = (self.comm.rank if rank is None else rank) - self.exchange.servers
         return shares(total, self.comm.size - self.exchange.servers)[place] if place >= 0 else (0, 0)
 
     def _check(self, loss_sum, count):
@@ -216,14 +262,19 @@ class Replica:
                 buffer *= self.samples / total
                 self.comm.Allreduce(buffer)
 
-    def agreed(self, asked):
-        """The `Stop` that any rank was given between two steps, on all ranks."""
-        vote = self.comm.Allreduce(float(asked is not None), "max")
-        return asked or (ELSEWHERE if vote else None)
+    def obey(self):
+        """All ranks hear what one of them was told, and do it."""
+        self.orders.agree()
+        self._take_rate()
 
-
-def stop(answer):
-    """An answer to a record, checked: a `Stop`, or None."""
-    if answer is not None and not isinstance(answer, Stop):
-        raise TypeError(f"a training was answered {answer!r}; the answer to a record is dtnn.Stop(...) or None")
-    return answer
+    def _take_rate(self):
+        """Train with the rate that was asked for last."""
+        if self.orders.rate == self.rate:
+            return
+        self.rate = self.orders.rate
+        optimizers = with_rate(self.given, self.rate), with_rate(self.given_to_exchange, self.rate)
+        if None not in optimizers:
+            self.optimizer, self.exchange.optimizer = optimizers
+        elif self.comm.rank == 0:
+            text = f"{self.given!r} has no lr, so its learning rate can't be changed"
+            self.outbox.append(Note(0, time.time(), text))

@@ -5,6 +5,7 @@ import time
 import numpy as np
 
 from ..comm import Ordered
+from ..commands import listed
 from ..data import global_batch
 from ..machine import describe
 from ..nn.losses import cross_entropy
@@ -13,8 +14,9 @@ from ..optim import SGD
 from ..parallel import AllReduce, broadcast, check_repeatable
 from ..records import Finish, Note, Place, Start
 from .epoch_zero import epoch_zero
+from .microscope import trained_layers
 from .rehearsal import rehearse
-from .replica import Replica, stop
+from .replica import Replica
 
 
 def train(
@@ -34,6 +36,7 @@ def train(
     evaluate_first=False,
     resume=None,
     trace=True,
+    keep_gradients_every=0,
     settings=None,
 ):
     """Train `model` on the ranks of `comm`, data-parallel, and tell how it goes.
@@ -75,13 +78,16 @@ def train(
     trace : bool or int
         Which steps are looked at layer by layer and message by message, a `Trace` of each rank for each: True: one every half
         second, ever more seldom in a long run; n: every n-th; False: none.
+    keep_gradients_every : int
+        Of every n-th step the gradients of all ranks are told (`Gradients`, `GradientValues`, see `dtnn.gradients`); 0: of none.
     settings : dict
         Plain values that the `Start` record should also say.
 
     Yields
     ------
     Place, Start, Note, Clock, Step, Ledger, Trace, Epoch, Finish
-        See `dtnn.records`. A `Stop` sent into the generator ends the training of all ranks after the same step; so does
+        See `dtnn.records`. A `Stop` sent into the generator ends the training of all ranks after the same step, other
+        commands (`dtnn.commands`) make it pause, or change the learning rate; while it pauses, rank 0 yields None. So does
         leaving the loop at a record that all ranks get (not with `BatchNorm2d`: running statistics are made one by a `Stop`).
 
     Returns
@@ -113,28 +119,32 @@ def train(
     if deterministic:
         check_repeatable(strategy)
         comm = Ordered(comm)
-    asked = stop((yield Place(comm.rank, describe())))
+    told = listed((yield Place(comm.rank, describe())))
     faults = {"injected": list(comm.faults)} if getattr(comm, "faults", ()) else {}
-    asked = stop((yield Start(time.time(), comm.size, {**(settings or {}), **faults}))) or asked
+    layers = {"layers": list(trained_layers(model.parameters))}
+    told += listed((yield Start(time.time(), comm.size, {**(settings or {}), **layers, **faults})))
     for text in faults.get("injected", ()):
-        asked = stop((yield Note(0, time.time(), f"injected: {text}"))) or asked
+        told += listed((yield Note(0, time.time(), f"injected: {text}")))
     seed = int(comm.Bcast(np.array([seed], np.int64))[0])
     broadcast(comm, model.parameters)
-    replica = Replica(comm, model, data, loss, metrics, optimizer, batch_size, strategy, seed, trace)
-    done, told = replica.resume(resume) if resume else (0, "")
-    if told:
-        asked = stop((yield Note(0, time.time(), told))) or asked
+    sizes = batch_size, strategy, seed, trace, keep_gradients_every
+    replica = Replica(comm, model, data, loss, metrics, optimizer, *sizes)
+    replica.orders.hear(told)
+    done, known = replica.resume(resume) if resume else (0, "")
+    if known:
+        replica.orders.hear((yield Note(0, time.time(), known)))
     model.training = resume  # until an epoch begins there is still that to go on from
-    asked = (yield from rehearse(replica, data if evaluate_first and validation is None else validation)) or asked
-    asked = stop((yield replica.arrivals.align())) or asked
+    yield from rehearse(replica, data if evaluate_first and validation is None else validation)
+    replica.orders.hear((yield replica.arrivals.align()))
     if evaluate_first:
-        asked = yield from epoch_zero(replica, done, epochs, validation, asked)
-        epochs = done if asked else epochs
+        yield from epoch_zero(replica, done, epochs, validation)
+        epochs = done if replica.orders.stop else epochs
     for epoch in range(done + 1, epochs + 1):
-        asked = yield from replica.run_epoch(epoch, epochs, validation, asked)
-        if asked:
+        yield from replica.run_epoch(epoch, epochs, validation)
+        if replica.orders.stop:
             break
-    yield Finish("stopped" if asked else "done", time.time(), getattr(asked, "text", ""))
+    stop = replica.orders.stop
+    yield Finish("stopped" if stop else "done", time.time(), stop.text if stop else "")
     if comm.rank == 0:
         return {"weights": model.parameters.state(), "training": model.training, "steps": model.steps}
     return None

@@ -1,0 +1,105 @@
+"""The gradients of all ranks in one step, in pictures: how large they are, and whether they agree."""
+
+import numpy as np
+
+from .axes import Sheet, axes_or_new, dress, paper
+from .palette import FAINT, IDEAL, INK, PAPER, RANKS, on
+
+MOST_ROWS = 24  # layers whose names can be read
+MOST_NUMBERS = 10  # ranks up to which each cosine is written into its square
+
+
+def gradient_norms(view, ax=None):
+    """Draw the 2-norm of each layer's gradient: a dot for each rank's own, a line for the sum.
+
+    Parameters
+    ----------
+    view : GradientView
+        Anything with `layers`, `norms` (layers, ranks), `total` (layers,).
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure's without it.
+
+    Returns
+    -------
+    matplotlib Axes
+        Its lines are labelled "rank 0" ... and "sum"; layers go from the top to the bottom.
+    """
+    ax = dress(axes_or_new(ax), "Gradient of each layer", "2-norm", grid="both")
+    places = np.arange(len(view.layers))
+    for rank in range(view.ranks):
+        beside = 0.14 * (rank - (view.ranks - 1) / 2) / max(1, (view.ranks - 1) / 2)  # ranks that agree are still seen
+        ax.plot(view.norms[:, rank], places + beside, "o", ms=6, alpha=0.85, color=RANKS[rank % len(RANKS)], label=f"rank {rank}")
+    ax.plot(view.total, places, "|", ms=18, mew=2.0, color=INK, label="sum")
+    shown = np.concatenate([view.norms.reshape(-1), view.total])
+    if np.any(shown > 0) and shown[shown > 0].max() > 30 * shown[shown > 0].min():
+        ax.set_xscale("log")
+    else:
+        ax.set_xlim(left=0)
+    _names(ax, view.layers)
+    ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0), handletextpad=0.2)
+    return ax
+
+
+def gradient_cosines(view, layer=None, ax=None):
+    """Draw the cosines between the ranks' own gradients as a matrix.
+
+    Parameters
+    ----------
+    view : GradientView
+        Anything with `cosines(layer)` and `ranks`.
+    layer : str, optional
+        Which; all layers together without it.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+        Blue where two ranks pull the same way, white where they have nothing in common, red where they pull apart.
+    """
+    import matplotlib
+
+    ax = dress(axes_or_new(ax, (4.2, 3.6)), f"Cosine between ranks\n{layer or 'all layers'}", "rank", "rank", grid="")
+    cosines, colours = view.cosines(layer), matplotlib.colormaps["RdBu"].with_extremes(bad=PAPER)
+    image = ax.imshow(np.ma.masked_invalid(cosines), vmin=-1, vmax=1, cmap=colours, aspect="equal")
+    if view.ranks <= MOST_NUMBERS:
+        for (row, column), value in np.ndenumerate(cosines):
+            known = np.isfinite(value)
+            ink = on(matplotlib.colors.to_hex(colours((value + 1) / 2))) if known else FAINT
+            ax.text(column, row, f"{value:.2f}" if known else "-", ha="center", va="center", color=ink, fontsize="small")
+    ticks = range(0, view.ranks, 1 + (view.ranks - 1) // 16)
+    ax.set_xticks(ticks, [str(rank) for rank in ticks])
+    ax.set_yticks(ticks, [str(rank) for rank in ticks])
+    ax.set_anchor("N")
+    bar = ax.figure.colorbar(image, ax=ax, orientation="horizontal", shrink=0.7, aspect=30, pad=0.03, ticks=(-1, 0, 1))
+    bar.outline.set_visible(False)
+    return ax
+
+
+def gradients_figure(view):
+    """Both, with what else is known in words above them, as a matplotlib Figure.
+
+    Parameters
+    ----------
+    view : GradientView
+        Also with `title`, `warning`, `noise_scale`, `asked`.
+    """
+    rows = min(max(len(view.layers), 4), MOST_ROWS)
+    words = [view.title]
+    if np.isfinite(view.noise_scale):
+        scale = f"{view.noise_scale:,.0f}" if view.noise_scale >= 100 else f"{view.noise_scale:.3g}"
+        words.append(f"noise scale {scale} samples, as this one step tells it")
+    words += [view.warning] if view.warning else []
+    figure = Sheet(figsize=(9.6, 2.1 + 0.22 * rows + 0.2 * len(words)), dpi=100, layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=(1.25, 1))
+    gradient_norms(view, left)
+    gradient_cosines(view, view.asked if view.asked in view.layers else None, right)
+    figure.suptitle("\n".join(words), x=0.012, ha="left", fontsize="medium", color=FAINT)
+    return paper(figure)
+
+
+def _names(ax, layers):
+    """The layers' names, as many as can be read, the first one at the top."""
+    step = -(-len(layers) // MOST_ROWS) if layers else 1
+    ax.set_yticks(range(0, len(layers), step), layers[::step], fontsize="small")
+    ax.set_ylim(len(layers) - 0.5, -0.5)
+    ax.grid(axis="y", color=IDEAL, alpha=0.15)

@@ -1,0 +1,58 @@
+"""Pictures of the ranks' gradients."""
+
+import numpy as np
+import pytest
+
+from dtnn.gradients import GradientView
+from dtnn.plots import gradient_cosines, gradient_norms, gradients_figure
+from tests.gradients.made import told
+
+
+def view_of(ranks, layers=3, **settings):
+    dice = np.random.default_rng(0)
+    gradients = {f"conv2d_{n}": n * dice.standard_normal((ranks, 30)) + 2.0 for n in range(1, layers + 1)}
+    return GradientView(told(gradients, [8] * ranks, **settings))
+
+
+def on_paper(draw, *arguments):
+    from matplotlib.figure import Figure
+
+    return draw(*arguments, ax=Figure().subplots())
+
+
+def test_norms_are_drawn_for_each_rank_and_the_sum():
+    view = view_of(2)
+    ax = on_paper(gradient_norms, view)
+    lines = {line.get_label(): line for line in ax.lines}
+    assert list(lines) == ["rank 0", "rank 1", "sum"]
+    np.testing.assert_array_equal(lines["rank 1"].get_xdata(), view.norms[:, 1])
+    np.testing.assert_array_equal(lines["sum"].get_xdata(), view.total)
+    assert [text.get_text() for text in ax.get_yticklabels()] == view.layers
+    assert ax.get_ylim()[0] > ax.get_ylim()[1]  # the first layer is at the top
+
+
+def test_cosines_are_drawn_and_written():
+    view = view_of(3)
+    ax = on_paper(gradient_cosines, view, "conv2d_2")
+    np.testing.assert_allclose(ax.images[0].get_array(), view.cosines("conv2d_2"))
+    assert [text.get_text() for text in ax.texts] == [f"{value:.2f}" for value in view.cosines("conv2d_2").reshape(-1)]
+    assert ax.images[0].get_clim() == (-1, 1)
+
+
+@pytest.mark.parametrize(("ranks", "layers"), [(1, 1), (2, 3), (12, 40)])
+def test_the_whole_picture(ranks, layers):
+    figure = gradients_figure(view_of(ranks, layers, asked="conv2d_1"))
+    png = figure._repr_png_()
+    assert png.startswith(b"\x89PNG")
+    assert len(png) < 200_000
+    words = figure.get_suptitle()
+    assert words.startswith("gradients of step 7, conv2d_1")
+    assert ("noise scale" in words) == (ranks > 1)
+    assert view_of(ranks, layers).plot().get_size_inches()[0] == 9.6
+
+
+def test_ranks_that_have_nothing_leave_their_squares_empty():
+    view = GradientView(told({"linear_1": np.array([[0.0, 0.0], [3.0, 4.0]])}, [0, 8]))
+    ax = on_paper(gradient_cosines, view)
+    assert [text.get_text() for text in ax.texts] == ["-", "-", "-", "1.00"]
+    assert gradients_figure(view)._repr_png_()
