@@ -1,12 +1,19 @@
 """The lab: widgets to build a network by clicks, train it on a cluster, and look into what ranks say to each other.
 
 `Studio` is the whole bench, `Builder` the list of layers behind it, without widgets; `AllReduceLab` shows a sum over all ranks
-message by message, `Playground` trains on points in the plane.
+message by message, `Playground` trains on points in the plane, `ClusterPanel` looks after
+ranks.
 """
 
 import importlib
 
-PLACES = {"AllReduceLab": "allreduce_lab", "Builder": "builder", "Playground": "playground", "Studio": "studio"}
+PLACES = {
+    "AllReduceLab": "allreduce_lab",
+    "Builder": "builder",
+    "ClusterPanel": "cluster_panel",
+    "Playground": "playground",
+    "Studio": "studio",
+}
 
 __all__ = list(PLACES)
 

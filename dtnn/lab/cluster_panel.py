@@ -1,0 +1,194 @@
+"""`ClusterPanel`: the ranks, what they do, and buttons to start and stop them."""
+
+import asyncio
+import contextlib
+import html
+import time
+
+import ipywidgets as widgets
+
+from .. import machine
+from ..cluster import Cluster
+from ..cluster.doctor import diagnose
+from .looks import Message, button, faint, style, title
+from .panel import Panel, begin
+
+LAUNCHERS = {"MPI engines": "mpi", "threads of this process": "threads"}
+LOOK = 0.5  # seconds between two looks at the ranks
+LINES = 40  # of the log
+COLOURS = {"ok": "var(--jp-success-color0, #00704F)", "warn": "#8A6D00", "error": "var(--jp-error-color0, #B3261E)"}
+
+
+class ClusterPanel(Panel):
+    """Start, stop and restart a cluster, see what each rank does, ask the doctor, read the log.
+
+    Nothing here waits: starting, stopping and the doctor work beside the notebook.
+
+    Parameters
+    ----------
+    cluster : Cluster, optional
+        To look after; without it one is made when "start" is clicked. It is then the panel's attribute `cluster`.
+    ranks : int
+    launcher : str
+        To begin with, where none is given: "mpi" or "threads".
+
+    Examples
+    --------
+    In a notebook: ``panel = dtnn.lab.ClusterPanel()`` and ``panel`` as the last line of a cell; then ``cluster=panel.cluster``.
+
+    >>> panel = ClusterPanel(ranks=3, launcher="threads")
+    >>> panel.start()
+    >>> panel.cluster.ranks, panel.cluster.state
+    (3, 'running')
+    >>> panel.close()
+    >>> panel.cluster.state
+    'stopped'
+    """
+
+    def __init__(self, cluster=None, ranks=2, launcher="mpi"):
+        self.take_the_cells_place()
+        self.cluster, self._given, self._busy, self._closed, self._watching = cluster, cluster is not None, False, False, None
+        self._make(ranks, launcher)
+        self._look()
+
+    def _make(self, ranks, launcher):
+        name = next(name for name, value in LAUNCHERS.items() if value == launcher)
+        self.ranks = widgets.BoundedIntText(ranks, min=1, max=256, layout={"width": "70px"}).add_class("dtnn-ranks")
+        self.launcher = widgets.Dropdown(options=list(LAUNCHERS), value=name, layout={"width": "170px"})
+        threads = ["automatic", *range(1, machine.cores() + 1)]
+        self.threads = widgets.Dropdown(options=threads, layout={"width": "100px"})
+        self.start_button = button("start", self.start, "start the ranks", "success").add_class("dtnn-start")
+        self.stop_button = button("stop", self.stop, "end them, whatever they do").add_class("dtnn-stop")
+        self.restart_button = button("restart", self.restart, "end them and start new ones").add_class("dtnn-restart")
+        self.doctor_button = button("doctor", self.doctor, "what is installed, and what is wrong").add_class("dtnn-doctor")
+        self.message, self.state = Message(), widgets.HTML().add_class("dtnn-state")
+        self.table, self.log, self.findings = (widgets.HTML(layout={"max_width": "100%", "overflow": "auto"}) for _ in range(3))
+        self.table.add_class("dtnn-roster")
+        self.findings.add_class("dtnn-findings")
+        wrap = {"flex_flow": "row wrap", "align_items": "center"}
+        chosen = [title("ranks"), self.ranks, self.launcher, title("threads a rank"), self.threads]
+        buttons = [self.start_button, self.stop_button, self.restart_button, self.doctor_button, self.state]
+        rows = [*([] if self._given else [widgets.HBox(chosen, layout=wrap)]), widgets.HBox(buttons, layout=wrap)]
+        self.box = widgets.VBox([style(), *rows, self.message.box, self.table, self.findings, self.log])
+        self.box.add_class("dtnn-panel").add_class("dtnn-cluster")
+
+    # ---- buttons
+
+    def start(self):
+        """Start the ranks; nothing happens if they run."""
+        self._do("starting", self._start)
+
+    def stop(self):
+        """End them."""
+        self._do("stopping", lambda: self.cluster and self.cluster.stop())
+
+    def restart(self):
+        """End what is left of them and start new ones."""
+        self._do("restarting", lambda: self.cluster.restart() if self.cluster else self._start())
+
+    def doctor(self):
+        """Say what is installed, what is wrong, and what to do."""
+        self.findings.value = faint("looking; this takes some seconds")
+        self._do("asking the doctor", self._doctor)
+
+    def _do(self, word, work):
+        """Work in a thread; a second click while that goes on does nothing."""
+        if self._busy or self._closed:
+            return
+        self._busy = True
+        self.message.say("")
+        self.state.value = faint(word)
+        self._enable()
+        begin(self._done(work))
+
+    async def _done(self, work):
+        try:
+            await asyncio.to_thread(work)
+        except Exception as error:
+            self.message.say(error)
+        finally:
+            self._busy = False
+            self.state.value = ""
+            self._look()
+
+    def _start(self):
+        if self.cluster is None or (self._asked() != self._place and not self._given and self.cluster.state != "running"):
+            self._place = self._asked()
+            self.cluster = Cluster(**self._place, on_wait=self._say)
+        self.cluster.start()
+
+    def _asked(self):
+        threads = None if self.threads.value == "automatic" else self.threads.value
+        return {"ranks": self.ranks.value, "launcher": LAUNCHERS[self.launcher.value], "threads_per_rank": threads}
+
+    def _say(self, text):
+        if text:
+            self.state.value = faint(html.escape(text))
+
+    def _doctor(self):
+        rows = "".join(
+            f'<tr><td style="color: {COLOURS[found.state]}">{found.state}</td><td>{html.escape(found.topic)}</td>'
+            f"<td>{html.escape(found.text)}{' → ' + html.escape(found.remedy) if found.remedy else ''}</td></tr>"
+            for found in diagnose()
+        )
+        self.findings.value = f'<table class="dtnn-faint" style="text-align: left">{rows}</table>'
+
+    # ---- what is seen
+
+    def _look(self):
+        """Bring table, log and buttons up to date."""
+        if self.cluster is None:
+            self.table.value = faint("no cluster yet")
+        else:
+            self.table.value = self.cluster._repr_html_()
+            log = self._log()
+            text = f'<pre style="font-size: 11px">{html.escape(log)}</pre>'
+            opened = f'<details><summary class="dtnn-faint">log</summary>{text}</details>'
+            if log != getattr(self, "_shown_log", None):
+                self._shown_log, self.log.value = log, opened if log else ""
+        self._enable()
+
+    def _log(self):
+        """The last lines that engines and their launcher wrote, and that ranks printed."""
+        written = getattr(getattr(self.cluster._crew, "processes", None), "log", str)()  # threads have none
+        run = self.cluster.last_run
+        printed = [f"rank {rank}: {line}" for rank, text in (run.output.items() if run else ()) for line in text.splitlines()]
+        return "\n".join([*written.splitlines()[-LINES:], *printed[-LINES:]])
+
+    def _enable(self):
+        running = self.cluster is not None and self.cluster.state == "running"
+        self.start_button.disabled = self._busy or running
+        self.stop_button.disabled = self._busy or self.cluster is None or self.cluster.state == "stopped"
+        self.restart_button.disabled = self._busy or self.cluster is None
+        self.doctor_button.disabled = self._busy
+        for control in (self.ranks, self.launcher, self.threads):
+            control.disabled = running or self._busy
+
+    async def _watch(self):
+        """Look again and again, while it is shown."""
+        while not self._closed:
+            await asyncio.sleep(LOOK)
+            begin_at = time.perf_counter()
+            try:
+                self._look()
+            except Exception as error:  # a cluster that dies while it is looked at
+                self.message.say(error)
+            await asyncio.sleep(10 * (time.perf_counter() - begin_at))  # a tenth of the notebook's time at most
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        if self._watching is None:
+            with contextlib.suppress(RuntimeError):  # no loop: a script
+                self._watching = asyncio.get_running_loop().create_task(self._watch())
+        self._look()
+        return super()._repr_mimebundle_(include, exclude)
+
+    def close(self):
+        """Take it away, and stop the cluster that was started here."""
+        self._closed = True
+        if self.cluster is not None and not self._given:
+            self.cluster.stop()
+        super().close()
+
+    def words(self):
+        """The ranks as a table."""
+        return repr(self.cluster) if self.cluster is not None else "ClusterPanel: no cluster yet"
