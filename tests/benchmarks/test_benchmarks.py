@@ -42,7 +42,7 @@ def rows(folder, script, *options):
 def test_all_are_here():
     assert {path.name for path in (ROOT / "benchmarks").glob("bench_*.py")} == {
         "bench_allreduce.py", "bench_compile.py", "bench_conv.py", "bench_data_parallel.py", "bench_inference.py",
-        "bench_memory.py", "bench_overlap.py", "bench_step.py", "bench_threads.py", "bench_trace.py",
+        "bench_large_batch.py", "bench_memory.py", "bench_overlap.py", "bench_step.py", "bench_threads.py", "bench_trace.py",
     }  # fmt: skip
 
 
@@ -75,6 +75,16 @@ def test_trace(tmp_path):
     (found,) = rows(tmp_path, "bench_trace.py", "--net", "mlp", "--batch", "16", "--rounds", "5", "--budget", "1")
     assert found["spans"] > 10
     assert found["default_share"] < 0.02
+
+
+def test_large_batch(tmp_path):
+    small, *large = rows(tmp_path, "bench_large_batch.py", "--net", "mlp", "--epochs", "6", "--seeds", "1")
+    assert small["batch"] == 32
+    assert {row["batch"] for row in large} == {2048}
+    assert (small["steps"], large[0]["steps"]) == (750, 12)
+    found = {row["recipe"]: row["accuracy"] for row in large}
+    assert found["SGD, linear"] < 0.5 < small["accuracy"]
+    assert found["LARS, LEGW"] > 0.5
 
 
 def test_compile(tmp_path):
