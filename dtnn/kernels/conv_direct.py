@@ -12,7 +12,7 @@ from functools import cache
 
 import numpy as np
 
-from . import conv_channels, conv_flat, dense
+from . import conv_channels, conv_flat, conv_plan_plain, dense
 from .cache import kernel
 from .conv_plan import data_gradient_plan, filter_gradient_plan, forward_plan
 from .gradient_tile import gradient_tile
@@ -49,7 +49,9 @@ def forward(x, w, bias, y, window, relu=False):
         conv_flat.forward(x, w, bias, y, window, relu)
         return
     parts = parts_for(w.size * y[0].size)
-    plan = forward_plan(x.shape, w.shape, y.shape, window, parts)
+    shapes = x.shape, w.shape, y.shape, window
+    plain = conv_plan_plain.suits(x.shape, parts)
+    plan = conv_plan_plain.forward_plan(*shapes) if plain else forward_plan(*shapes, parts)
     start = scratch("zeros", len(w)) if bias is None else bias
     run_product(parts, plan, x, w, start, np.float32(0) if relu else NO_FLOOR, False, y)
 
@@ -63,7 +65,9 @@ def data_gradient(dy, w, dx, window, adds=False):
         conv_flat.data_gradient(dy, w, dx, window, adds)
         return
     parts = parts_for(w.size * dy[0].size)
-    plan = data_gradient_plan(dx.shape, w.shape, dy.shape, window, parts)
+    shapes = dx.shape, w.shape, dy.shape, window
+    plain = conv_plan_plain.suits(dy.shape, parts)
+    plan = conv_plan_plain.data_gradient_plan(*shapes) if plain else data_gradient_plan(*shapes, parts)
     run_product(parts, plan, dy, w, scratch("zeros", len(dx)), NO_FLOOR, adds, dx)
 
 
@@ -146,6 +150,7 @@ def product_kernel(tile_rows, tile_columns):
             load_strip(x, C, H, W, N, n0, some, r0 // out_step * in_step + lo_row, rows_in, lo_col, columns, s, sc, sn)
             for b in range(some):
                 lanes = min(16, N - n0 - 16 * b)
+                source, s0 = (s, b * sn) if rows_in > 0 else (x, n0 + 16 * b)
                 y0 = r0 * WO * N + n0 + 16 * b
                 for f in range(phases.shape[0]):
                     first, shift, width = phases[f, 0], phases[f, 1], phases[f, 2]
@@ -157,7 +162,7 @@ def product_kernel(tile_rows, tile_columns):
                         for m in range(0, M, R):
                             i = min(m, M - R)  # the last tile overlaps the one before
                             product_tile(
-                                R, V, w, i * ws, ws, wk, s, b * sn, xk, k0, k1, xv, yv, v, v1,
+                                R, V, w, i * ws, ws, wk, source, s0, xk, k0, k1, xv, yv, v, v1,
                                 y, y0 + i * ys, ys, lanes, m - i, start, i, floor, adds,
                             )  # fmt: skip
 

@@ -69,6 +69,14 @@ def test_random_shapes(seed):
     check(rng, *draw(rng))
 
 
+@pytest.mark.parametrize("seed", range(24))
+def test_few_channels_with_full_vectors_are_read_where_they_lie(seed):
+    rng = np.random.default_rng(seed)
+    _, H, W, _, _, kernel, window, relu = draw(rng)
+    C, N, M = (int(rng.choice(some)) for some in (range(2, 9), [16, 32, 48, 64], [4, 8]))
+    check(rng, C, H, W, N, M, kernel, window, relu)
+
+
 @pytest.mark.parametrize("count", range(1, 34))
 def test_every_batch_size(count):
     check(np.random.default_rng(count), 3, 6, 7, count, 5, (3, 3), Window(padding=(1, 1)), count % 2 == 0)
