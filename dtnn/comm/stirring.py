@@ -3,7 +3,8 @@
 import threading
 import time
 
-PERIOD = 0.0002  # seconds between two stirs
+PERIOD = 0.001  # seconds between two rounds of stirring
+MOST = 100  # stirs in a round
 SILENCE = 10.0  # seconds after which nobody is thought to want it any more
 
 
@@ -19,6 +20,12 @@ class Stirring:
     Parameters
     ----------
     comm : Communicator
+
+    Notes
+    -----
+    VGG-11, two ranks of one core each, 4 Gbit/s of TCP between them, of 83 ms of communication a step, roughly: 22 % went on
+    behind backward where only a rank that computes asks after its messages, between two layers; 45 to 50 % with this thread.
+    The messages themselves need the core for 30 to 40 ms. More rounds win nothing, and each costs the computation its caches.
 
     Examples
     --------
@@ -51,6 +58,18 @@ class Wanted:
 
 
 def keep_stirring(stir, wanted):
-    """What the thread does."""
-    while time.monotonic() < wanted.until and stir():
+    """What the thread does: moves what there is to move, then leaves the core to the computation for a while.
+
+    A stir that takes much longer than the shortest has moved something, and the next may find more.
+    """
+    least = float("inf")
+    while time.monotonic() < wanted.until:
+        for _ in range(MOST):
+            began = time.perf_counter()
+            if not stir():
+                return
+            took = time.perf_counter() - began
+            least = min(least, took)
+            if took < 3 * least:
+                break
         time.sleep(PERIOD)

@@ -84,7 +84,8 @@ class Overlap:
             self.waiting = set(self.needed[self.number] - self.done) if self.number < len(self.buckets) else {None}
         if self.since is None and self.arrived < len(self.requests):
             self.since = time.perf_counter()
-            self.stirring.start()
+            if self.number < len(self.buckets):  # else backward is about to end
+                self.stirring.start()
 
     def _look(self, now):
         """Ask after those on their way, in order; the time when the last has arrived ends what was hidden."""
