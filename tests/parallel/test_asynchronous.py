@@ -7,13 +7,13 @@ from functools import partial
 import numpy as np
 import pytest
 
-from dtnn import Model, inject, optim
+from dtnn import Cluster, Model, inject, optim
 from dtnn.comm import RankFailed, Serial, run_threads
 from dtnn.nn import BatchNorm1d, Flatten, Layer, Linear
 from dtnn.parallel import ParameterServer, in_sync
-from dtnn.records import Epoch, Ledger, Step, Stop
+from dtnn.records import Epoch, Ledger, Paused, Step, Stop
 from dtnn.training import NotFinite, train
-from tests.comm.mpi_job import run_mpi
+from tests.comm.mpi_job import run_mpi, why_no_mpi
 from tests.training.test_ranks_are_one_rank import ROWS, digits, distance, network, trained
 from tests.training.test_train import rows
 
@@ -209,3 +209,64 @@ def test_a_training_goes_on_with_the_servers_state():
         return np.array_equal(whole.parameters.value, halves.parameters.value)
 
     assert all(run_threads(job, 2))  # one worker, whose gradients come in one order only
+
+
+@pytest.fixture(scope="module")
+def engines():
+    if why_no_mpi():
+        pytest.skip(why_no_mpi())
+    with Cluster(3, on_wait=False) as cluster:
+        yield cluster
+
+
+@pytest.fixture(params=["threads", "mpi"])
+def cluster(request):
+    if request.param == "mpi":
+        yield request.getfixturevalue("engines")
+    else:
+        with Cluster(3, launcher="threads", on_wait=False) as started:
+            yield started
+
+
+def started(cluster, **settings):
+    """A long run that has made its first steps."""
+    model, data = Model(Linear(8), Linear(3), input_shape=(4,)), rows(90)
+    run = model.start(data.x, data.y, cluster=cluster, epochs=10**6, batch_size=9, strategy=ASYNC, **settings)
+    next(record for record in run if isinstance(record, Step) and record.step >= 15)
+    return run, model
+
+
+def test_a_run_is_stopped_cleanly(cluster):
+    run, model = started(cluster)
+    run.stop()
+    run.result(30)
+    assert run.state == "stopped"
+    assert model.steps == run.records.last(Step).step
+
+
+def test_an_interrupted_run_leaves_the_ranks_free(cluster):
+    run, _ = started(cluster)
+    began = time.perf_counter()
+    run.interrupt()
+    run.wait(20)
+    assert run.state == "interrupted"
+    assert time.perf_counter() - began < 5
+    assert cluster.run(lambda comm: comm.Allreduce(1)).result(20) == 3
+
+
+def test_a_run_pauses_goes_on_and_takes_another_rate(cluster):
+    run, _ = started(cluster, optimizer=optim.SGD(0.01))
+    run.pause()
+    paused = next(record for record in run if isinstance(record, Paused))
+    run.step(3)
+    again = next(record for record in run if isinstance(record, Paused) and record.step > paused.step)
+    assert again.step == paused.step + 3
+    run.set_lr(0.5)
+    run.resume()
+    next(record for record in run if isinstance(record, Step) and record.step > again.step + 5)
+    run.stop()
+    run.result(30)
+    told = run.records.of(Step)
+    assert [record.lr for record in told if record.step <= again.step] == [0.01] * again.step
+    assert {record.lr for record in told if record.step > again.step + 1} == {0.5}
+    assert [record.step for record in told] == list(range(1, len(told) + 1))
