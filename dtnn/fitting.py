@@ -40,6 +40,7 @@ class Fitting:
         seed=0,
         deterministic=False,
         evaluate_first=False,
+        trace=True,
         keep_gradients_every=0,
         resume=False,
     ):
@@ -61,7 +62,7 @@ class Fitting:
         self.callbacks, self.strategy = known.callbacks(callbacks), known.strategy(strategy)
         self.deterministic = known.flag("deterministic", deterministic)
         self.evaluate_first = known.flag("evaluate_first", evaluate_first)
-        self.keep_gradients_every = known.whole("keep_gradients_every", keep_gradients_every, 0)
+        self.trace, self.keep_gradients_every = known.trace(trace), known.whole("keep_gradients_every", keep_gradients_every, 0)
         if deterministic:
             check_repeatable(self.strategy)
         self.rows = model.suited(self.rows, self.loss)
@@ -88,6 +89,7 @@ class Fitting:
             seed=self.seed,
             deterministic=self.deterministic,
             evaluate_first=self.evaluate_first,
+            trace=self.trace,
             keep_gradients_every=self.keep_gradients_every,
             resume=self.resume,
             settings=self.describe(used),

@@ -77,6 +77,18 @@ def flag(name, value):
     return value
 
 
+def trace(value):
+    """Which steps are traced: True, a whole number, or False.
+
+    >>> trace(True), trace(10), trace(None)
+    (True, 10, False)
+    """
+    try:
+        return bool(value) if value is None or isinstance(value, bool) else whole("trace", value, 1)
+    except ValueError as error:
+        raise ValueError(f"{error}: every so many steps; True for one every half second, or False for none") from None
+
+
 def whole(name, value, least, most=None):
     """A whole number within bounds."""
     try:

@@ -108,6 +108,9 @@ class Model:
         evaluate_first : bool
             Begin with an epoch 0, the metrics before the first step. An epoch's loss is the mean over its steps, each told before
             its update; so a full batch's first loss is that of `evaluate` before training, and all losses lag the weights.
+        trace : bool or int
+            Which steps are looked at layer by layer and message by message, for ``history.timeline()`` and ``history.explain()``:
+            True (the default): one every half second; n: every n-th; False: none.
         keep_gradients_every : int
             Of every n-th step, what the gradients of the ranks were like is among the records: see `dtnn.gradients` (0: never).
         resume : bool

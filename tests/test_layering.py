@@ -25,7 +25,7 @@ MAY_IMPORT = {
     "nn": {"kernels"},
     "comm": {"records", "machine"},
     "data": {"kernels"},
-    "tracing": {"records"},
+    "tracing": {"records", "whole_file"},
     "plots": {"records", "tracing"},
     "explain": {"records", "tracing"},
     "history": {"records", "plots", "explain"},

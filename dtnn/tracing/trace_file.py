@@ -1,22 +1,23 @@
 """Traces in a file for https://ui.perfetto.dev or chrome://tracing, which can be read at any moment while it grows."""
 
-import contextlib
 import json
 import os
 import threading
 import time
 
 from ..records import Start, Trace
+from ..whole_file import whole_file
 from .events import Events
 
-PERIOD = 0.25  # seconds between two writes, at most
-HEAD = b'{"traceEvents": ['
+PERIOD = 0.25  # seconds between two writes, at least ...
+SHARE = 0.05  # ... and no more than this share of the time is spent writing
 
 
 class TraceFile:
-    """A file of events that is always whole: each write replaces the closing brackets by new events and brackets, at once.
+    """A file of events that is always whole: it is written anew under another name, which then becomes its own.
 
-    So it can be opened in Perfetto during a run, and what is left after a kill is good up to the last write.
+    So it can be opened in Perfetto during a run, and after a kill it is as it was written last. (To overwrite the closing
+    brackets in place would be quicker, and was tried: a kill may come between two pages of a write.)
 
     Parameters
     ----------
@@ -42,44 +43,38 @@ class TraceFile:
     """
 
     def __init__(self, path, rank=None):
-        self.rank, self.events, self.size = rank, Events(rank), 1
-        self.file = open(os.path.expanduser(os.fspath(path)), "wb", buffering=0)  # noqa: SIM115
-        self.file.write(HEAD + self._foot())
-        self.place, self.waiting, self.next = len(HEAD), [], 0.0
+        self.path, self.rank, self.events, self.size = path, rank, Events(rank), 1
+        self.text, self.whole, self.next = bytearray(), False, 0.0
+        self.flush()
 
     def write(self, record):
-        """Take in a record; it is in the file after the next `flush`, which comes by itself every quarter of a second."""
+        """Take in a record; it is in the file after the next `flush`; `write` flushes by itself, a few times a second."""
         if isinstance(record, Start):
             self.size = record.ranks
-        self.waiting += self.events.of(record)
-        if time.monotonic() > self.next:
-            self.flush()
+        for event in self.events.of(record):
+            self.text += b",\n" if self.text else b"\n"
+            self.text += json.dumps(event).encode()
+            self.whole = False
+        self.flush(now=False)
 
-    def flush(self):
-        """Write what has not been written."""
-        if self.waiting:
-            self.next = time.monotonic() + PERIOD
-            comma = b"," if self.place > len(HEAD) else b""
-            events = comma + b",".join(b"\n" + json.dumps(event).encode() for event in self.waiting)
-            self.file.seek(self.place)
-            self.file.write(events + self._foot())
-            self.place, self.waiting = self.place + len(events), []
-
-    def close(self):
-        """Write the rest; nothing more can be written."""
-        if not self.file.closed:
-            self.flush()
-            self.file.close()
+    def flush(self, now=True):
+        """Have everything in the file; not `now`: unless that was done only a moment ago."""
+        begin = time.monotonic()
+        if self.whole or (begin < self.next and not now):
+            return
+        told = {"rank": self.rank or 0, "world_size": self.size}
+        with whole_file(self.path) as file:
+            file.write(b'{"displayTimeUnit": "ms", "distributedInfo": ' + json.dumps(told).encode() + b', "traceEvents": [')
+            file.write(self.text)
+            file.write(b"\n]}\n")
+        end, self.whole = time.monotonic(), True
+        self.next = end + max(PERIOD, (end - begin) / SHARE)
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        self.close()
-
-    def _foot(self):
-        told = {"rank": self.rank or 0, "world_size": self.size}
-        return b'\n], "displayTimeUnit": "ms", "distributedInfo": ' + json.dumps(told).encode() + b"}\n"
+        self.flush()
 
 
 def save(records, path, ranks=None):
@@ -104,9 +99,7 @@ def save(records, path, ranks=None):
     records = list(records)
     if ranks is None:
         ranks = 1 + max((record.rank for record in records if isinstance(record, Trace)), default=0)
-    with contextlib.ExitStack() as stack:
-        files = [stack.enter_context(file) for file in _files(path, ranks)]
-        _write(records, files)
+    _write(records, _files(path, ranks))
 
 
 def follow(run, path):
@@ -126,16 +119,20 @@ def follow(run, path):
 
 
 def _follow(run, files):
-    with contextlib.ExitStack() as stack, contextlib.suppress(Exception):  # how the run ended is told by the run
-        for file in files:
-            stack.enter_context(file)
-        _write(run, files)
+    """Write what is new, a few times a second, until the run has ended; how it ended is told by the run."""
+    seen, ended = 0, False
+    while not ended:
+        ended = run.wait(PERIOD)
+        new = run.records[seen:]
+        seen += len(new)
+        _write(new, files, last=ended)
 
 
-def _write(records, files):
-    for record in records:
-        for file in files:
+def _write(records, files, last=True):
+    for file in files:
+        for record in records:
             file.write(record)
+        file.flush(last)
 
 
 def _files(path, ranks):
