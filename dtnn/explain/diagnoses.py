@@ -128,6 +128,8 @@ def _against_exposed(a):
 
 
 def _against_transfer(a):
+    if a.crowded:
+        return f"{_fewer_ranks(*a.crowded)} Who waits for a core doesn't move messages."
     strategy = str(a.settings.get("strategy", "AllReduce"))
     algorithm = re.search(r"algorithm=(<function \w+|'\w+')", strategy)
     if algorithm and "native" not in algorithm.group(1):

@@ -101,6 +101,11 @@ def test_between_hosts_overlap_is_tried():
     assert "AllReduce(overlap=True)" in advice
 
 
+def test_ranks_that_share_cores_are_too_many_for_their_messages_too():
+    _, _, advice = first(explain([start(), *places(["a", "a"], cores=1), ledger(0, transfer=0.5), ledger(1, transfer=0.5)]))
+    assert advice.startswith("Use fewer ranks: a has 2 ranks on 1 core.")
+
+
 def test_an_algorithm_that_is_not_native_is_compared():
     settings = {"strategy": "AllReduce(algorithm=<function mine at 0x7f>, bucket_bytes=None)"}
     _, _, advice = first(explain([start(**settings), ledger(0, transfer=0.5), ledger(1, transfer=0.5)]))
