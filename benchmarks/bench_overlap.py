@@ -56,7 +56,7 @@ class Hosts:
             call("ip", "-n", name, "addr", "add", f"10.77.0.{number}/24", "dev", CARD)
             call("ip", "-n", name, "link", "set", "lo", "up")
             call("ip", "-n", name, "link", "set", "dev", CARD, "up")
-            limit = "rate", f"{self.gbits}gbit", "burst", "256kb", "latency", "50ms"
+            limit = "rate", f"{self.gbits}gbit", "burst", "80kb", "latency", "50ms"
             call("tc", "-n", name, "qdisc", "add", "dev", CARD, "root", "tbf", *limit)
 
     def __exit__(self, *_):

@@ -8,6 +8,7 @@ from ..nn.layer import inside
 from ..nn.parameters import named_parameters
 
 OPEN = Sequential, Residual, Concatenate, TransformerEncoderBlock  # what is inside these is told by a Sequential, one by one
+WORTH = 0.005  # seconds: a thread costs more than it wins where buckets travel behind less
 
 
 class Overlap:
@@ -36,6 +37,7 @@ class Overlap:
         self.comm, self.buckets = comm, buckets
         self.needed = list(needed(parameters, buckets))
         self.stirring, self.stretch = Stirring(comm), getattr(comm, "stretch", None)
+        self.lasted = WORTH  # seconds of the last step's backward behind which buckets could travel
         self.reset()
 
     def reset(self):
@@ -44,7 +46,7 @@ class Overlap:
         self.waiting = set(self.needed[0]) if self.needed else set()
         self.number = self.arrived = 0
         self.begun = self.hidden = 0.0
-        self.since = None  # the moment from which on something has been on its way
+        self.first = self.since = None  # the moments from which on something has been, and is, on its way
 
     def forward(self, layer):
         """A layer was used; it will be done when backward has come back through each of its uses."""
@@ -68,8 +70,10 @@ class Overlap:
     def finish(self, tail):
         """Backward has ended: begin what is left, the tail last, and wait for all; returns the bytes that were handed over."""
         self.stirring.stop()
+        now = time.perf_counter()
+        self.lasted = 0.0 if self.first is None else now - self.first
         if self.since is not None:
-            self.hidden += time.perf_counter() - self.since
+            self.hidden += now - self.since
         self.hidden = max(0.0, self.hidden - self.begun)
         self.requests += [self.comm.Iallreduce(bucket) for bucket in self.buckets[self.number :]]
         self.comm.Allreduce(tail)  # one that waits: there ranks compare what they ask for
@@ -84,7 +88,8 @@ class Overlap:
             self.waiting = set(self.needed[self.number] - self.done) if self.number < len(self.buckets) else {None}
         if self.since is None and self.arrived < len(self.requests):
             self.since = time.perf_counter()
-            if self.number < len(self.buckets):  # else backward is about to end
+            self.first = self.first or self.since
+            if self.number < len(self.buckets) and self.lasted >= WORTH:
                 self.stirring.start()
 
     def _look(self, now):

@@ -2,6 +2,7 @@
 
 import time
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -346,6 +347,42 @@ def test_only_the_last_micro_batch_is_watched(monkeypatch):
     monkeypatch.setattr(Overlap, "forward", noting)
     for layers in run_threads(job, 2):
         assert [used.count(layer) for layer in layers] == [2] * len(layers)  # two steps
+
+
+class Stirred(Two):
+    """Its messages arrive only when it is stirred, which it counts."""
+
+    def __init__(self):
+        super().__init__()
+        self.count = 0
+
+    def stir(self):
+        self.count += 1
+        return True
+
+    def Iallreduce(self, array, op="sum"):
+        return SimpleNamespace(Test=lambda: False, Wait=lambda: None)
+
+
+@pytest.mark.parametrize("long", [True, False])
+def test_messages_are_stirred_where_backward_goes_on_for_long(long):
+    """What counts is how long it went on in the step before; afterwards nobody stirs until the next."""
+    comm, model, step = Stirred(), slow_network([], seconds=0.03), Pass()
+    overlap = AllReduce(bucket_bytes=16_640, overlap=True).begin(comm, model.parameters, optim.SGD(0.1)).watcher()
+    for number in range(2):
+        overlap.reset()
+        step.begin(number, 0, 2, 2, watcher=overlap)
+        outputs, backward = model.net.forward(np.ones((64, 2), np.float32), step)
+        comm.count = 0
+        backward(np.ones_like(outputs))
+        overlap.finish(model.parameters.tail(1))
+        counted = comm.count
+        assert overlap.lasted > 0.05
+        if not long:
+            overlap.lasted = 0.001
+    time.sleep(0.02)
+    assert (counted > 0) == long
+    assert comm.count <= counted + 1
 
 
 @pytest.mark.parametrize("strategy", [AllReduce(), LocalSGD(2), Sharded(), Exchange], ids=repr)
