@@ -10,6 +10,7 @@ from ..records import Note, Paused, Stop
 from . import failure, run_file
 from .bounded import Dropped
 from .conducted import GRACE, Conducted
+from .showing import gradients
 
 PATIENCE = 3.0  # seconds after which a job that was asked to stop is said to take its time
 VIEW = 0.1  # seconds between two looks of who waits at what shows the run
@@ -229,12 +230,43 @@ class Run(Conducted):
         """
         self._steer(Rate(lr, factor))
 
+    def gradients(self, layer=None, *, step=None, timeout=10.0):
+        """The gradients of all ranks before their reduction, and what it made of them, in the next step.
+
+        A run that pauses makes that step, and pauses again.  Of a run that has ended, or with `step`, those that were kept.
+
+        Parameters
+        ----------
+        layer : str
+            As `model.summary()` names it, "conv2d_1", or one parameter of it, "conv2d_1.weight": its numbers are told, too.
+        step : int, optional
+            A past step, of a run that was started with ``keep_gradients_every``.
+        timeout : float
+            Seconds to wait at most.
+
+        Returns
+        -------
+        GradientView
+            Norms, cosines between the ranks, noise scale, numbers; it draws itself with ``.plot()``.
+
+        Raises
+        ------
+        ValueError
+            There is no such layer (the text has the nearest), or nothing was kept of that step.
+        RuntimeError
+            The run is no training.
+        TimeoutError
+            The step didn't come in time; the text says what the run waits for.
+        """
+        return gradients(self, layer, step, timeout)
+
     def _steer(self, command):
         if self.done:
             raise RuntimeError(
                 f"{type(command).__name__.lower()}: this run has ended ({self.state}), nothing can be asked of it any more; "
                 "begin another, for example with model.start(...)"
             )
+        self._pausing = isinstance(command, Pause | Advance) or (self._pausing and not isinstance(command, Resume))
         self.send(command)
 
     # ---- ending it
