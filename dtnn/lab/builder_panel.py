@@ -3,6 +3,7 @@
 import ipywidgets as widgets
 
 from .. import zoo
+from ..plots.network import network
 from ..plots.screens import after_each_cell
 from .builder import Builder
 from .calls import called, parsed
@@ -10,6 +11,7 @@ from .form import Form
 from .layer_row import LayerRow, amount
 from .looks import Message, button, faint, style, title
 from .panel import Panel, namespace
+from .sheet import Sheet
 
 FIRST = ("Conv2d", "Linear", "ReLU", "MaxPool2d", "Flatten", "BatchNorm2d", "Dropout")  # what is wanted most
 
@@ -54,7 +56,9 @@ class BuilderPanel(Panel):
         read = button("read this code", self._paste, "take the network over from the text above").add_class("dtnn-read")
         note = widgets.HTML(faint("Copy it out, or paste a <code>Model(...)</code> here. It is read, never executed."))
         code = widgets.VBox([self.text, read, note])
-        self.tabs = widgets.Tab([widgets.VBox([head, self.list]), code], titles=("layers", "Python"))
+        self.sheet = Sheet(900, 260)
+        self.tabs = widgets.Tab([widgets.VBox([head, self.list]), self.sheet.image, code], titles=("layers", "drawing", "Python"))
+        self.tabs.observe(lambda _: self._draw(), "selected_index")
         self.box = widgets.VBox([style(), title("Network"), tools, self.message.box, self.tabs, self.total])
         self.box.add_class("dtnn-panel").add_class("dtnn-builder")
 
@@ -125,8 +129,17 @@ class BuilderPanel(Panel):
             self.list.children = boxes
         self.undo.disabled, self.redo.disabled = not self.builder.can_undo, not self.builder.can_redo
         self.total.value = self._sums(rows)
+        self._draw()
         if not quiet:
             self.text.value = self.builder.code() if rows else ""
+
+    def _draw(self):
+        """The drawing, where somebody looks at it."""
+        rows = self.builder.check()
+        if self.tabs.selected_index == 1 and rows:
+            shape = self.builder.input_shape
+            network(rows, (*shape[-1:], *shape[:-1]), self.sheet.axes())
+            self.sheet.show()
 
     def _opened_form(self):
         """The form of the opened layer: a new one only where the class or the place is another."""
@@ -166,6 +179,16 @@ class BuilderPanel(Panel):
         """Take it away."""
         self._leave()
         super().close()
+
+    def png(self):
+        """The drawing."""
+        rows, shape = self.builder.check(), self.builder.input_shape
+        if not rows:
+            return None
+        sheet = Sheet(900, 260)
+        network(rows, (*shape[-1:], *shape[:-1]), sheet.axes())
+        sheet.show()
+        return sheet.png
 
     def words(self):
         """The layers as text."""

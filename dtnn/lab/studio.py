@@ -116,5 +116,5 @@ class Studio(Panel):
         return "\n".join([self.building.words(), repr(self.data), *([f"run: {run}"] if run else [])])
 
     def png(self):
-        """The last picture of the last run."""
-        return self.training.pane.last
+        """The last picture of the last run, or the drawing of the network."""
+        return self.training.pane.last or self.building.png()

@@ -89,9 +89,11 @@ def test_the_loop_stays_free_and_a_second_click_does_nothing(studio):
 
     async def notebook():
         ticking = asyncio.ensure_future(tick(ticks))
+        begin = time.monotonic()
         training.train_button.click()
         training.train_button.click()
         training.train()
+        assert time.monotonic() - begin < 1, "a click doesn't wait for what it has begun"
         await until(newest, studio)
         run = studio.run
         training.stop_button.click()
@@ -102,9 +104,36 @@ def test_the_loop_stays_free_and_a_second_click_does_nothing(studio):
 
     asyncio.run(notebook())
     assert studio.run.state in ("stopped", "interrupted")
-    waits = np.diff(ticks)
-    assert np.median(waits) < 0.1
-    assert waits.max() < 5, "no click may hold the kernel"
+    assert len(ticks) > 3, "other things ran meanwhile"
+
+
+def test_pause_step_another_rate_and_on(studio):
+    studio.settings.epochs.value, training = 10**6, studio.training
+
+    def newest():
+        return studio.run.records.last(dtnn.records.Step) if studio.run else None
+
+    async def notebook():
+        training.train_button.click()
+        await until(newest, studio)
+        run = studio.run
+        training.pause_button.click()
+        await until(lambda: run.state == "paused" and training.pause_button.description == "Resume", studio)
+        step = newest().step
+        training.step_button.click()
+        await until(lambda: newest().step == step + 1 and run.state == "paused", studio)
+        training.lr.value = 0.005
+        training.lr_button.click()
+        training.pause_button.click()
+        await until(lambda: newest().lr == 0.005, studio)
+        training.lr.value = -1.0
+        training.lr_button.click()
+        assert "-1" in training.message.text
+        training.stop_button.click()
+        await until(lambda: not training.busy, studio)
+
+    asyncio.run(notebook())
+    assert studio.run.state == "stopped"
 
 
 def test_what_is_wrong_is_said_where_it_is_and_the_buttons_come_back(studio):
@@ -180,11 +209,12 @@ def test_a_data_set_or_a_layer_of_a_cell_appears(studio):
 
 def test_a_page_without_widgets_gets_words_and_the_last_picture(studio):
     bundle = studio._repr_mimebundle_()
-    assert "image/png" not in bundle
+    drawing = bundle["image/png"]
     assert bundle["text/plain"].startswith("Network, input (28, 28, 1)\nFlatten()")
     trained(studio)
     bundle = studio._repr_mimebundle_()
     assert {"application/vnd.jupyter.widget-view+json", "image/png", "text/plain"} <= set(bundle)
+    assert bundle["image/png"] != drawing
     assert "done · 1 epoch" in bundle["text/plain"]
     assert "VBox" not in bundle["text/plain"]
 
@@ -225,3 +255,59 @@ def test_a_cluster_of_the_users_is_used_and_left_running():
         assert studio.cluster is cluster
         studio.close()
         assert cluster.state == "running"
+
+
+def test_the_drawing_follows_where_it_is_looked_at(studio):
+    panel = studio.building
+    assert panel.sheet.png is None
+    panel.tabs.selected_index = 1
+    first = panel.sheet.png
+    panel.builder.add("Linear(3)", 1)
+    panel.show()
+    assert panel.sheet.png != first
+    panel._do(panel.builder.clear)
+    assert studio.building.png() is None
+
+
+def test_clicks_in_the_list(studio):
+    """What a finger does: open, change, move, duplicate, take out, undo; a wrong value changes nothing and is said."""
+    panel = studio.building
+    panel._rows[1].call.click()
+    form = panel._form
+    form.controls["features"].value = 20
+    assert studio.builder.calls[1] == "Linear(20)"
+    assert panel._form is form, "the form stays, or the finger would lose its place"
+    assert "20" in panel._rows[1].facts.value
+    panel._rows[1].head.children[2].click()
+    assert studio.builder.calls[0] == "Linear(20)"
+    assert panel._open == 0
+    assert "Flatten()" in panel._rows[0].wrong.text or "Linear(20)" in panel._rows[0].wrong.text
+    panel.undo.click()
+    panel._rows[1].head.children[4].click()
+    assert studio.builder.calls[1:3] == ("Linear(20)", "Linear(20)")
+    panel._rows[4].head.children[5].click()
+    panel._rows[4].head.children[5].click()
+    panel._rows[4].head.children[5].click()
+    assert len(studio.builder.calls) == 4
+    panel._open = None
+    panel._rows[0].call.click()
+    panel.kinds.value = "Dropout"
+    panel._add()
+    assert studio.builder.calls[1] == "Dropout(0.5)"
+    assert panel._open == 1
+    panel._form.controls["rate"].value = 1.0
+    assert "must be in [0, 1)" in panel.message.text
+    assert studio.builder.calls[1] == "Dropout(0.5)"
+    assert panel._form.controls["rate"].value == 0.5
+
+
+def test_pasted_python_and_back(studio):
+    panel = studio.building
+    panel.text.value = "Model(Flatten(), Linear(7))"
+    panel._paste()
+    assert studio.builder.calls == ("Flatten()", "Linear(7)")
+    assert panel.text.value == studio.builder.code()
+    panel.text.value = "import os; os.remove('x')"
+    panel._paste()
+    assert "no network" in panel.message.text
+    assert panel.text.value == "import os; os.remove('x')", "what was typed stays to be mended"
