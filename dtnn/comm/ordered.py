@@ -24,8 +24,8 @@ class Ordered:
 
     Notes
     -----
-    Cost of a sum: that of recursive doubling up to 16 KB, of Rabenseifner's algorithm above. `Iallreduce` ends before it returns:
-    nothing overlaps with it.
+    Cost of a sum: that of recursive doubling up to 16 KB, of Rabenseifner's algorithm above. `Iallreduce` of a sum ends before it
+    returns: nothing overlaps with it.
 
     Examples
     --------
@@ -61,6 +61,8 @@ class Ordered:
 
     def Iallreduce(self, array, op="sum"):
         reducible(array, op)
+        if op != "sum":
+            return self.comm.Iallreduce(array, op)
         self.Allreduce(array, op)
         return Ended()
 

@@ -92,6 +92,27 @@ def test_a_run_pauses_steps_goes_on_and_is_stopped(start):
     assert run.state == "stopped"
 
 
+def seconds_of_cores(pid):
+    """Processor time that a process has used so far."""
+    with open(f"/proc/{pid}/stat") as file:
+        user, system = file.read().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="the system doesn't tell what processes use")
+@pytest.mark.parametrize("deterministic", [False, True])
+def test_ranks_that_pause_use_next_to_no_time_of_their_cores(start, cluster, deterministic):
+    run = start(deterministic=deterministic)
+    paused(run)
+    time.sleep(0.3)  # records are on their way
+    ranks = {row["pid"] for row in cluster.describe()}
+    before, began = {pid: seconds_of_cores(pid) for pid in ranks}, time.monotonic()
+    time.sleep(2.5)
+    shares = [(seconds_of_cores(pid) - used) / (time.monotonic() - began) for pid, used in before.items()]
+    print(f"share of a core of each process with ranks that pause: {shares}")
+    assert max(shares) < 0.03  # 2 %, and the clock ticks of a hundredth second
+
+
 @pytest.mark.parametrize("how", ["interrupt", "end"])
 def test_a_paused_run_hears_the_end_at_once(start, cluster, how):
     run = start()
