@@ -12,7 +12,7 @@ from dtnn.comm import Deadlock, RankFailed
 from dtnn.comm.faults import MessageLost
 from dtnn.nn import Flatten, Layer, Linear
 from dtnn.parallel import AllReduce, OutOfSync
-from dtnn.records import Ledger, Note, Start
+from dtnn.records import Ledger, Note, Paused, Start
 from tests.comm.mpi_job import why_no_mpi
 
 
@@ -138,12 +138,27 @@ def test_a_slow_link_takes_its_time(cluster):
 def test_a_part_of_the_ranks_has_the_same_network():
     def job(comm):
         part = comm.Split(0 if comm.rank else None)
-        return None if part is None else (part.latency, part.factor, part.rank)
+        return None if part is None else (part.latency, part.comm.factor, part.rank, part.faults == comm.faults)
 
     with Cluster(3, launcher="threads") as cluster, inject.straggler(2, 2.0), inject.link(latency=1e-3):
         run = cluster.run(job)
         run.result()
-    assert run.results == [None, (1e-3, 1.0, 0), (1e-3, 1.0, 1)]
+    assert run.results == [None, (1e-3, 1.0, 0, True), (1e-3, 2.0, 1, True)]
+
+
+def test_a_pause_is_no_computing(cluster):
+    """A rank of the factor 100 would sleep 50 s after a pause of half a second."""
+    data = few()
+    with inject.straggler(1, 100.0), inject.straggler(0, 100.0):
+        run = network().start(*data, cluster=cluster, batch_size=50, epochs=2)
+        run.pause()
+        next(record for record in run if isinstance(record, Paused))
+        time.sleep(0.5)
+        began = time.perf_counter()
+        run.resume()
+        run.result(30)
+    assert time.perf_counter() - began < 20
+    assert run.state == "done"
 
 
 def test_a_damaged_message_is_noticed_and_told(cluster):

@@ -163,14 +163,15 @@ class Emulated:
         if part is None:
             return None
         same = {name: self.settings[name] for name in ("patience", "clock", "sleep")}
-        slow = {part.rank: self.factor}
-        return Emulated(part, self.latency, 1.0 / self.beta if self.beta else None, slow, **same)
+        part = Emulated(part, self.latency, 1.0 / self.beta if self.beta else None, {part.rank: self.factor}, **same)
+        part.faults = self.faults  # where ranks have the numbers that they had when it was asked for
+        return part
 
     @contextlib.contextmanager
     def _call(self, before=0.0, after=0.0):
         """A call that takes some seconds longer, made by a rank that comes later if it is slow."""
-        self.stretch()
         try:
+            self.stretch()
             self._sleep(before)
             yield
             self._sleep(after)
