@@ -175,12 +175,12 @@ class ClusterPanel(Panel):
                 self.message.say(error)
             await asyncio.sleep(10 * (time.perf_counter() - begin_at))  # a tenth of the notebook's time at most
 
-    def _repr_mimebundle_(self, include=None, exclude=None):
+    def _ipython_display_(self):
         if self._watching is None:
             with contextlib.suppress(RuntimeError):  # no loop: a script
                 self._watching = asyncio.get_running_loop().create_task(self._watch())
         self._look()
-        return super()._repr_mimebundle_(include, exclude)
+        super()._ipython_display_()
 
     def close(self):
         """Take it away, and stop the cluster that was started here."""

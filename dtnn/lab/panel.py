@@ -4,6 +4,7 @@ import asyncio
 import base64
 import sys
 import threading
+import uuid
 import weakref
 
 _former = {}  # the panel that each cell made last, so that the same cell's next one takes its place
@@ -15,7 +16,7 @@ class Panel:
     A cell that is run again replaces the panel it made before: that one is closed, with all it had started.
     """
 
-    box = None
+    box = _display = None
 
     def words(self):
         """What the panel is and shows, as text."""
@@ -29,6 +30,20 @@ class Panel:
         """End what it has started, and take it away."""
         if self.box is not None:
             self.box.close()
+
+    def _ipython_display_(self):
+        self._display = self._display or f"dtnn-{uuid.uuid4().hex}"
+        self._send(update=False)
+
+    def keep_picture(self):
+        """Put the present words and picture into what was displayed, so that a saved notebook has them."""
+        if self._display is not None:
+            self._send(update=True)
+
+    def _send(self, update):
+        from IPython.display import display
+
+        display(self._repr_mimebundle_(), raw=True, display_id=self._display, update=update)
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         bundle = {**(self.box._repr_mimebundle_() or {}), "text/plain": self.words()}

@@ -49,7 +49,7 @@ class Studio(Panel):
         self.building = BuilderPanel(model, changed=self._edited)
         self.settings = SettingsPanel(data, cluster, changed=self._other_data)
         self._models = {} if model is None else {state_of(model): model}
-        self.training = TrainingPanel(self.present_model, self.settings, cluster)
+        self.training = TrainingPanel(self.present_model, self.settings, cluster, self.keep_picture)
         self._make(big)
         self._leave = after_each_cell(lambda *_: self.settings.data_chooser.refresh())
         self._other_data()

@@ -21,6 +21,8 @@ class TrainingPanel:
     settings : SettingsPanel
     cluster : Cluster, optional
         Where to train; without it one is started when it is needed, and kept.
+    ended : callable, optional
+        Called without arguments when a run has ended.
 
     Attributes
     ----------
@@ -29,8 +31,8 @@ class TrainingPanel:
     cluster : Cluster or None
     """
 
-    def __init__(self, model, settings, cluster=None):
-        self._model, self._settings, self._given = model, settings, cluster
+    def __init__(self, model, settings, cluster=None, ended=None):
+        self._model, self._settings, self._given, self._ended = model, settings, cluster, ended
         self.cluster, self.run, self.busy, self._place = cluster, None, False, None
         self._closed = self._stopping = False
         self.train_button = button("Train", self.train, "train what is built here", "success").add_class("dtnn-train")
@@ -113,6 +115,8 @@ class TrainingPanel:
             self._show(self.run.state)
             await self._follow(self.run)
             self._show(self.run.state)
+            if self._ended:
+                self._ended()
         except Exception as error:
             self.message.say(error)
             self._show("ready")

@@ -71,11 +71,17 @@ def test_shown_it_looks_again_while_the_loop_stays_free(panel, monkeypatch):
     def work(comm):
         time.sleep(0.5)
 
+    import IPython.display
+
+    sent = []
+    monkeypatch.setattr(IPython.display, "display", lambda bundle, **how: sent.append(bundle))
+
     async def notebook():
         panel.start()
         while panel._busy:
             await asyncio.sleep(0.01)
-        bundle = panel._repr_mimebundle_()
+        panel._ipython_display_()
+        (bundle,) = sent
         assert "application/vnd.jupyter.widget-view+json" in bundle
         assert bundle["text/plain"].startswith("<Cluster of 2 ranks")
         run = panel.cluster.run(work)

@@ -219,6 +219,18 @@ def test_a_page_without_widgets_gets_words_and_the_last_picture(studio):
     assert "VBox" not in bundle["text/plain"]
 
 
+def test_a_saved_notebook_keeps_the_last_picture(studio, monkeypatch):
+    import IPython.display
+
+    sent = []
+    monkeypatch.setattr(IPython.display, "display", lambda bundle, **how: sent.append((bundle, how)))
+    studio._ipython_display_()
+    trained(studio)
+    assert [how["update"] for _, how in sent] == [False, True]
+    assert len({how["display_id"] for _, how in sent}) == 1
+    assert "done · 1 epoch" in sent[-1][0]["text/plain"]
+
+
 def test_a_cell_that_is_run_twice_closes_the_first(monkeypatch):
     closed = []
 
