@@ -18,39 +18,35 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from ranks import BATCHES, append, in_turn, is_rank, pin, steps, under_mpiexec, where
+from ranks import BATCHES, append, in_turn, is_rank, net, pin, steps, under_mpiexec, where
 
 NETS = "mlp", "simplecnn", "lenet5", "resnet20"
 LAYOUTS = "eager", "channels_last"
 
 
-def own_ways(comm, name, batch, batches=BATCHES):
+def own_ways(comm, name, batch, batches=BATCHES, dropout=True):
     """{way: function that makes a step}: one rank, and all ranks in both kinds of scaling."""
     from dtnn.comm import Serial
     from dtnn.parallel import AllReduce
 
     sizes = {"one": (Serial(), batch), "weak": (comm, comm.size * batch), "strong": (comm, batch)}
-    return {way: steps(ranks, name, size, AllReduce(), batches) for way, (ranks, size) in sizes.items()}
+    return {way: steps(ranks, name, size, AllReduce(), batches, dropout) for way, (ranks, size) in sizes.items()}
 
 
-def ddp_step(rank, ranks, name, batch, layout):
+def ddp_step(rank, ranks, name, batch, layout, dropout=True):
     """A function that makes a step of PyTorch's DDP, at its best, on this rank's share of a fixed mini-batch."""
     import torch
     from torch.nn.parallel import DistributedDataParallel
     from torch_twin import twin
 
-    import dtnn
-
-    model, rng, mine = (
-        getattr(dtnn.zoo, name)(),
-        np.random.default_rng(0),
-        slice(rank * batch // ranks, (rank + 1) * batch // ranks),
-    )
+    model, rng = net(name, dropout), np.random.default_rng(0)
+    mine = slice(rank * batch // ranks, (rank + 1) * batch // ranks)
     x, y = rng.random((batch, *model.input_shape), np.float32)[mine], rng.integers(0, 10, batch)[mine]
     form = torch.channels_last if layout == "channels_last" else torch.contiguous_format
     images, labels = torch.from_numpy(x.transpose(0, 3, 1, 2).copy()).to(memory_format=form), torch.from_numpy(y.copy())
     options = dict(gradient_as_bucket_view=True, static_graph=True, broadcast_buffers=False)
-    with warnings.catch_warnings(action="ignore"):  # newer versions have another word for broadcast_buffers
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # newer versions have another word for broadcast_buffers
         network = DistributedDataParallel(twin(model).to(memory_format=form).train(), **options)
     optimizer = torch.optim.SGD(network.parameters(), 1e-4, 0.9, fused=True)
 
@@ -80,16 +76,16 @@ def check(world, name, ways, torch_too, batch):
     """First losses: all ranks' are those of one; so are the means of DDP's ranks. Nets that normalise differ by their nature."""
     from mpi4py import MPI
 
-    import dtnn
     from dtnn.nn import BatchNorm2d
     from dtnn.nn.parameters import named_layers
 
     losses = {way: np.array([step() for _ in range(3)]) for way, step in ways.items() if way != "weak"}
     if torch_too:
-        losses["ddp"] = np.array([step() for step in [ddp_step(world.rank, world.size, name, batch, "eager")] for _ in range(3)])
+        step = ddp_step(world.rank, world.size, name, batch, "eager", dropout=False)
+        losses["ddp"] = np.array([step() for _ in range(3)])
         world.Allreduce(MPI.IN_PLACE, losses["ddp"])
         losses["ddp"] /= world.size
-    normalises = any(isinstance(layer, BatchNorm2d) for _, layer, _ in named_layers(getattr(dtnn.zoo, name)().net))
+    normalises = any(isinstance(layer, BatchNorm2d) for _, layer, _ in named_layers(net(name).net))
     for way, found in losses.items():
         if not np.allclose(found, losses["one"], rtol=0.2 if normalises else 2e-3):
             raise AssertionError(f"{name}: the losses of {way} are {found}, those of one rank {losses['one']}")
@@ -98,7 +94,7 @@ def check(world, name, ways, torch_too, batch):
 def measure(comm, name, options, torch_too=False):
     """A row: seconds of a step of each, speed-ups, how many times faster than DDP; collective."""
     world, batch = comm.world, options["batch"]
-    check(world, name, own_ways(comm, name, batch, 1), torch_too, batch)
+    check(world, name, own_ways(comm, name, batch, 1, dropout=False), torch_too, batch)
     ways = own_ways(comm, name, batch)
     if torch_too:
         for kind, size in (("weak", comm.size * batch), ("strong", batch)):

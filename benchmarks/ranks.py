@@ -51,14 +51,26 @@ def where(pinned, ranks=2):
     return f"{ranks} ranks of one thread, " + ("a core each" if pinned else "FEWER CORES THAN RANKS: these times say little")
 
 
-def steps(comm, name, batch, strategy, batches=BATCHES):
+def net(name, dropout=True):
+    """A net of the zoo; without dropout, which every library draws otherwise, if losses are to be compared."""
+    import dtnn
+    from dtnn.nn import Dropout
+
+    model = getattr(dtnn.zoo, name)()
+    for layer in model.net.layers:
+        if isinstance(layer, Dropout) and not dropout:
+            layer.rate = 0
+    return model
+
+
+def steps(comm, name, batch, strategy, batches=BATCHES, dropout=True):
     """A function that makes the next step of the public `train` with a net of the zoo, and returns its loss."""
     import dtnn
     from dtnn.data import Samples
     from dtnn.optim import SGD
     from dtnn.records import Step
 
-    model, rng = getattr(dtnn.zoo, name)(), np.random.default_rng(0)
+    model, rng = net(name, dropout), np.random.default_rng(0)
     x, y = rng.random((batch, *model.input_shape), np.float32), rng.integers(0, 10, batch)
     data = Samples(np.concatenate([x] * batches), np.concatenate([y] * batches))
     settings = dict(metrics=(), optimizer=SGD(1e-4, momentum=0.9), epochs=10**9, batch_size=batch, strategy=strategy)
