@@ -14,7 +14,7 @@ from dtnn.parallel import AllReduce, Compressed
 from dtnn.parallel.kept import gathered, given_back
 from dtnn.records import Epoch, Note, Stop
 from dtnn.training import train
-from tests.comm.mpi_job import run_mpi
+from tests.comm.mpi_job import run_mpi, why_no_mpi
 from tests.training.test_ranks_are_one_rank import digits, network
 
 TOP = Compressed("top_k", keep=0.05)
@@ -61,13 +61,16 @@ def fitted(model, cluster, epochs, strategy=TOP, **settings):
     return model.fit(*images(), cluster=cluster, epochs=epochs, **settings)
 
 
-def test_through_a_file_and_a_cluster(tmp_path):
+@pytest.mark.parametrize("launcher", ["threads", "mpi"])
+def test_through_a_file_and_a_cluster(tmp_path, launcher):
     """Case 48, for compressed gradients on two ranks."""
+    if launcher == "mpi" and why_no_mpi():
+        pytest.skip(why_no_mpi())
 
     def stop_after_two(record):
         return Stop() if isinstance(record, Epoch) and record.epoch == 2 else None
 
-    with Cluster(2, launcher="threads", on_wait=False) as cluster:
+    with Cluster(2, launcher=launcher, on_wait=False) as cluster:
         through = fresh()
         fitted(through, cluster, 4)
         fitted(fresh(), cluster, 4, callbacks=[dtnn.Save(tmp_path / "paused.npz"), stop_after_two])
