@@ -7,6 +7,7 @@ from . import inject, known, optim
 from .data import global_batch, samples
 from .history import History
 from .parallel import check_repeatable
+from .recipe import recipe
 from .records import Finish, Recorder
 from .training import train, with_callbacks
 
@@ -67,6 +68,7 @@ class Fitting:
             check_repeatable(self.strategy)
         self.rows = model.suited(self.rows, self.loss)
         self.validation = self.validation and model.suited(self.validation, self.loss)
+        self.recipe = recipe(self, data, validation_data)
 
     @classmethod
     def of(cls, model, data, y, settings):
@@ -112,6 +114,7 @@ class Fitting:
             "deterministic": self.deterministic,
             "dtype": self.model.dtype,
             "goes_on_after_steps": self.model.steps,
+            "recipe": self.recipe,
         }
 
     # ---- running it

@@ -12,7 +12,7 @@ from .spelled import call, made
 MODULES = {
     "optimizer": (optim, optim.schedules),
     "loss": (nn.losses,),
-    "metric": (nn.metrics,),
+    "metric": (nn.metrics, nn.metrics.right, nn.metrics.confusion, nn.metrics.errors),
     "strategy": (parallel,),
     "callback": (training,),
     "data": (data, data.toy2d),
@@ -130,9 +130,8 @@ def _spelled(kind, thing, problems):
     text = _text(thing)
     if _can_be_made(text, kind):
         return [f"--{kind}", text]
-    problems.append(
-        f"{kind} {text[:80]} is your own, and a batch job can't make it; use one of dtnn's, or write a script that fits"
-    )
+    remedy = "use one of dtnn's, or train in a script of your own under mpiexec"
+    problems.append((kind, f"{kind} {text[:80]} is your own, and a batch job can't make it: {remedy}"))
     return []
 
 

@@ -74,9 +74,10 @@ def _named(node, modules):
 
 
 def _public(module):
-    """What a module offers by name: never what it imports for itself."""
-    listed = getattr(module, "__all__", None)
-    if listed is not None:
-        return [name for name in listed if not isinstance(getattr(module, name), type(module))]
-    things = vars(module).items()
-    return [name for name, thing in things if name[0] != "_" and getattr(thing, "__module__", "") == module.__name__]
+    """What a module offers by name, and the classes it defines: never what it imports for itself."""
+    listed, things = getattr(module, "__all__", None), vars(module).items()
+    own = [name for name, thing in things if name[0] != "_" and getattr(thing, "__module__", "") == module.__name__]
+    if listed is None:
+        return own
+    classes = [name for name in own if isinstance(getattr(module, name), type)]
+    return classes + [name for name in listed if not isinstance(getattr(module, name), type(math))]

@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from dtnn import optim, parallel, training
+from dtnn import nn, optim, parallel, training
+from dtnn.recipe import MODULES
 from dtnn.spelled import call, made
 
 OPTIMIZERS = [optim, optim.schedules]
@@ -28,6 +29,18 @@ def test_an_optimizer_is_made_again_from_what_it_says_of_itself(thing):
 )
 def test_a_strategy_is_made_again(thing):
     assert repr(made(repr(thing), [parallel], "strategy")) == repr(thing)
+
+
+@pytest.mark.parametrize("name", nn.metrics.__all__)
+def test_a_metric_is_made_again_from_what_it_says_of_itself(name):
+    thing = getattr(nn.metrics, name)
+    assert repr(made(repr(thing), MODULES["metric"], "metric")) == repr(thing)
+
+
+def test_a_loss_with_settings_is_made_again():
+    thing = nn.losses.cross_entropy
+    assert made("cross_entropy", MODULES["loss"], "loss") is thing
+    assert made("CrossEntropy(label_smoothing=0.1)", MODULES["loss"], "loss").label_smoothing == 0.1
 
 
 def test_names_of_numbers_that_python_has_no_literal_for():

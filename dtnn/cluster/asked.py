@@ -9,8 +9,9 @@ import re
 from dataclasses import dataclass
 
 from .. import machine
+from .batch import Batch, batch_of
 
-LAUNCHERS = ("mpi", "threads")
+LAUNCHERS = ("mpi", "threads", "slurm", "ssh")
 MOST = 4096  # ranks or threads: a slip of the finger should not fill the memory
 KEEP, LONGEST = 2 * 3600.0, 7 * 86_400.0  # seconds: what keep_alive=True means, and what it may be at most
 UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
@@ -31,6 +32,9 @@ class Asked:
     launcher: object
     threads_per_rank: int | None
     keep_alive: float = 0.0
+    hosts: tuple = ()
+    secure: bool = False
+    batch: Batch = dataclasses.field(default_factory=Batch)
 
     @property
     def size(self):
@@ -42,8 +46,29 @@ class Asked:
         """Threads a rank: what was asked for, what the user's environment says, or the cores of this host shared out."""
         if self.threads_per_rank is not None:
             return self.threads_per_rank
+        if self.launcher == "slurm":
+            return 1
         said = [os.environ[name] for name in THREAD_VARIABLES if os.environ.get(name, "").isdecimal()]
-        return max(1, int(said[0])) if said else machine.threads_per_rank(self.size)
+        return max(1, int(said[0])) if said else machine.threads_per_rank(self.per_host)
+
+    @property
+    def elsewhere(self):
+        """Whether hosts other than this one take part."""
+        return self.launcher in ("slurm", "ssh")
+
+    @property
+    def per_host(self):
+        """Ranks on a host, at most."""
+        return -(-self.size // max(1, len(self.hosts)))
+
+    @property
+    def places(self):
+        """Hosts with the number of ranks that each takes, for mpiexec.
+
+        >>> asked(3, hosts=["a", "b"]).places
+        ['a:2', 'b:2']
+        """
+        return [host if ":" in host else f"{host}:{self.per_host}" for host in self.hosts]
 
     @property
     def kind(self):
@@ -51,17 +76,49 @@ class Asked:
         return self.launcher if isinstance(self.launcher, str) else type(self.launcher).__name__
 
     def plain(self):
-        """Plain values, for a file; `Asked(**plain)` is the same again."""
+        """Plain values, for a file; `again` makes the same of them."""
         return dataclasses.asdict(self)
 
 
-def asked(ranks=None, launcher="mpi", threads_per_rank=None, keep_alive=None):
+def again(plain):
+    """The `Asked` of these values."""
+    batch = Batch(**plain["batch"])
+    return Asked(**{**plain, "hosts": tuple(plain["hosts"]), "batch": batch})
+
+
+def asked(ranks=None, launcher="mpi", threads_per_rank=None, keep_alive=None, hosts=None, secure=None, batch=None):
     """The arguments, checked; a `ValueError` or `TypeError` says what is wrong with one."""
-    found = Asked(_some(ranks, "ranks"), _known(launcher), _some(threads_per_rank, "threads_per_rank"), _seconds(keep_alive))
-    if found.keep_alive and (found.launcher == "threads" or is_ready(found.launcher)):
-        whose = "end with this process" if found.launcher == "threads" else "were started by somebody else"
-        raise ValueError(f"keep_alive={keep_alive!r} can't be had here: these ranks {whose}; leave it out")
-    return found
+    launcher, hosts, batch = _known(launcher), _hosts(hosts), batch_of(batch or {}, "Cluster")
+    if hosts and launcher == "mpi":
+        launcher = "ssh"
+    _check_together(launcher, hosts, secure, keep_alive, batch)
+    secure = launcher in ("slurm", "ssh") if secure is None else bool(secure)
+    numbers = _some(ranks, "ranks"), launcher, _some(threads_per_rank, "threads_per_rank")
+    return Asked(*numbers, _seconds(keep_alive), hosts, secure, batch)
+
+
+def _check_together(launcher, hosts, secure, keep_alive, batch):
+    """What is asked for must make sense with the launcher."""
+    if launcher == "ssh" and not hosts:
+        raise ValueError('launcher="ssh" starts ranks on hosts: say which, hosts=["node1", "node2"]')
+    if hosts and launcher != "ssh":
+        raise ValueError(f'hosts={list(hosts)!r} go with launcher="ssh", not {launcher!r:.40}; leave them out, or use that')
+    if batch != Batch() and launcher != "slurm":
+        raise ValueError(f'account, partition, time, nodes and lines go with launcher="slurm", not {launcher!r:.40}')
+    not_ours = launcher == "threads" or is_ready(launcher)
+    whose = "end with this process" if launcher == "threads" else "were started by somebody else"
+    for name, value in (("keep_alive", keep_alive), ("secure", secure)):
+        if value and not_ours:
+            raise ValueError(f"{name}={value!r} can't be had here: these ranks {whose}; leave it out")
+
+
+def _hosts(hosts):
+    """Names of hosts, each perhaps with a number of ranks, as "node1:4"."""
+    listed = (hosts,) if isinstance(hosts, str) else tuple(hosts or ())
+    for host in listed:
+        if not isinstance(host, str) or not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(:\d+)?", host):
+            raise ValueError(f'hosts: {host!r} is no name of a host; give a list such as ["node1", "node2:4"]')
+    return listed
 
 
 def _seconds(value):

@@ -7,7 +7,7 @@ import threading
 from .. import inject
 from ..records import Step
 from . import here, leftovers, roster, waiting
-from .asked import Asked, asked, is_ready
+from .asked import again, asked, is_ready
 from .ending import finish
 from .run import Run
 from .started import Started
@@ -22,7 +22,8 @@ class Cluster:
         How many; 2 when nothing is said, all engines of a ready ipyparallel cluster. A ready one may stand here, too.
     launcher : str or ipyparallel.Cluster or ipyparallel.Client
         "mpi": engines under the ``mpiexec`` of this Python's environment.  "threads": threads of this process, no MPI
-        needed.  Or an ipyparallel cluster that runs already; it is used, and left running.
+        needed.  "slurm": engines as a job of Slurm, which may have to wait (an interrupt cancels it).  "ssh": engines under
+        one ``mpiexec`` over `hosts`.  Or an ipyparallel cluster that runs already; it is used, and left running.
     threads_per_rank : int, optional
         BLAS and Numba threads of each rank; cores divided by ranks when nothing is said, unless the environment
         (``OMP_NUM_THREADS``, ``NUMBA_NUM_THREADS`` ...) says otherwise.
@@ -32,6 +33,13 @@ class Cluster:
         Called with a line of text while a wait goes on for over 1 s, and with "" when it is over.  When nothing is said,
         notebooks and terminals show one line that goes away again; False shows nothing.
 
+    hosts : list of str, optional
+        For "ssh": where ranks are to be, each perhaps with how many, "node1:4". ``ssh`` has to reach them without a password,
+        and they have to see this Python and your home folder under the same paths.
+    secure : bool, optional
+        Whether all messages are encrypted (CurveZMQ); when nothing is said, if hosts other than this one take part.
+    **batch
+        For "slurm": account, partition, time, nodes, and `lines`, more lines for the script.
     keep_alive : float or str or bool, optional
         How long the cluster may go on without its notebook or script: seconds, or "30m", "2h" (True), "1d"; at most 7 days.
         `Cluster.attach` finds it again until then. When nothing is said it ends with what started it.
@@ -48,10 +56,26 @@ class Cluster:
     3
     """
 
-    def __init__(self, ranks=None, launcher="mpi", threads_per_rank=None, timeout=60.0, on_wait=None, *, keep_alive=None):
+    def __init__(
+        self,
+        ranks=None,
+        launcher="mpi",
+        threads_per_rank=None,
+        timeout=60.0,
+        on_wait=None,
+        *,
+        hosts=None,
+        secure=None,
+        keep_alive=None,
+        **batch,
+    ):
         if is_ready(ranks):  # Cluster(client)
             ranks, launcher = None, ranks
-        self._asked = asked(ranks, launcher, threads_per_rank, keep_alive)
+        what = asked(ranks, launcher, threads_per_rank, keep_alive, hosts, secure, batch)
+        self._take(what, timeout, on_wait)
+
+    def _take(self, asked, timeout, on_wait):
+        self._asked = asked
         self.ranks, self.launcher, self.threads_per_rank = self._asked.size, self._asked.launcher, self._asked.threads
         self.timeout, self.on_wait = timeout, on_wait
         self._started, self._let_go, self._lock = None, None, threading.Lock()
@@ -117,8 +141,8 @@ class Cluster:
         from .processes import Processes
 
         path = choose(name)
-        found = Asked(**leftovers.signed(path)["asked"])
-        self = cls(found.ranks, found.launcher, found.threads_per_rank, timeout, on_wait, keep_alive=found.keep_alive)
+        self, found = cls.__new__(cls), again(leftovers.signed(path)["asked"])
+        self._take(found, timeout, on_wait)
         crew = Engines(Processes(found, path), found.size, timeout)
         with waiting.waiting(on_wait) as waits:
             crew.start(waits)

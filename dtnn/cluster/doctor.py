@@ -11,7 +11,7 @@ from importlib import metadata
 
 from .. import machine
 from . import folder, launchers
-from .asked import THREAD_VARIABLES
+from .asked import THREAD_VARIABLES, asked
 
 SECONDS = 30  # for each question that another process answers
 PIP = "python -m pip install"
@@ -155,7 +155,7 @@ def _together(library, launcher, path):
             "MPI together", "error", text, f"one of them has to go: {PIP} mpich, and no other mpiexec before it on the PATH"
         )
         return
-    environment = {**os.environ, **launchers.environment("doctor", 1, False)}
+    environment = {**os.environ, **launchers.environment("doctor", asked())}
     code, out, err = _ask([path, "-n", "2", sys.executable, "-c", WORLD], environment)
     if code == 0 and out.splitlines() == ["size 2"] * 2:
         yield Finding("MPI together", "ok", "2 processes make one world")

@@ -7,13 +7,15 @@ import stat
 import tempfile
 
 
-def make(prepare=None):
+def make(prepare=None, shared=False):
     """A new folder, mode 0700; its path is what the cluster's processes are known by.
 
     Parameters
     ----------
     prepare : callable, optional
         Puts first things into it; takes the path it has until then: nobody sees it unprepared.
+    shared : bool
+        Whether other hosts have to see it: then it is in the user's home.
 
     Raises
     ------
@@ -21,7 +23,8 @@ def make(prepare=None):
         The place where such folders go belongs to somebody else.
     """
     name = f"c{os.getpid()}-{secrets.token_hex(4)}"
-    path, hidden = os.path.join(place(), name), os.path.join(place(), f".{name}")
+    where = state_place() if shared else place()
+    path, hidden = os.path.join(where, name), os.path.join(where, f".{name}")
     os.mkdir(hidden, 0o700)
     if prepare is not None:
         prepare(hidden)
@@ -48,6 +51,12 @@ def place():
     if runtime and os.path.isdir(runtime) and os.access(runtime, os.W_OK | os.X_OK):
         return _private(os.path.join(runtime, "dtnn"))
     return _private(os.path.join(tempfile.gettempdir(), f"dtnn-{_user()}"))
+
+
+def state_place():
+    """Where the folders of clusters are that other hosts have to see."""
+    os.makedirs(_state(), exist_ok=True)
+    return _private(os.path.join(_state(), "dtnn"))
 
 
 def _state():

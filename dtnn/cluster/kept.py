@@ -9,7 +9,8 @@ import pickle
 KEPT = 20_000_000  # bytes of batches that an engine keeps
 PORTION = 1_000_000  # bytes of batches in one answer
 LARGE = 10_000  # bytes of a record that is given up first
-THINNED = ("Step", "Ledger", "Note")  # of these every second one may go; epochs, the start and the end stay
+THINNED = ("Step", "Ledger", "Note")  # of these every second one may go
+WHOLE = ("Start", "Place", "Epoch", "Finish")  # these stay, however large
 
 
 class Kept:
@@ -94,8 +95,8 @@ def _thinned(batch):
     left, count = [], 0
     for kind, data in pickle.loads(batch):
         if kind == "record":
-            count += 1
-            if len(data) > LARGE or (count % 2 == 0 and _name(data) in THINNED):
+            count, name = count + 1, _name(data)
+            if (len(data) > LARGE and name not in WHOLE) or (count % 2 == 0 and name in THINNED):
                 continue
         left.append((kind, data))
     return pickle.dumps(left)

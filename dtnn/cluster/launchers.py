@@ -4,10 +4,11 @@ import logging
 import os
 import shutil
 import site
+import socket
 import subprocess
 import sys
 
-from . import minder, watchdog
+from . import minder, slurm, watchdog
 from .parcel import DTNN_FOLDER
 
 WHEEL = "impi-rt" if sys.platform == "win32" else "mpich"  # has library and launcher, needs no system package
@@ -44,30 +45,33 @@ def is_mpich(path):
     return any(word in os.path.basename(os.path.realpath(path)) for word in ("hydra", "gforker"))
 
 
-def environment(folder, threads, threads_asked):
+def environment(folder, asked):
     """What the environment of engines says beyond the client's.
 
     Parameters
     ----------
     folder : str
         The cluster's, by which the watchdog knows its processes.
-    threads : int
-        BLAS and Numba threads of each.
-    threads_asked : bool
-        Whether the user asked for that number; otherwise variables that the user has set stay.
+    asked : Asked
+        Of it: threads of BLAS and Numba (variables that the user has set stay, unless a number was asked for), and where
+        the engines are.
     """
-    pools = {name: str(threads) for name in POOLS if threads_asked or name not in os.environ}
+    pools = {name: str(asked.threads) for name in POOLS if asked.threads_per_rank is not None or name not in os.environ}
+    here = {} if asked.elsewhere else {"UCX_NET_DEVICES": "lo"}  # MPICH: no socket but on this host
+    # under Slurm, which knows how many may be where, Open MPI would put all ranks on the first host
+    crowded = {} if asked.launcher == "slurm" else {"PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
     return {
         watchdog.VARIABLE: folder,
         **pools,
         **where_dtnn_is(),
         **OPEN_MPI,
-        "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+        **crowded,
+        **here,
         "OMPI_MCA_mpi_yield_when_idle": "1",
         "PRTE_MCA_prte_tmpdir_base": folder,
         "OMPI_MCA_prte_tmpdir_base": folder,
         "PMIX_MCA_pmix_tmpdir_base": folder,
-        "UCX_NET_DEVICES": "lo",  # MPICH: no socket but on this host
+        **({watchdog.KEEP: "1"} if asked.keep_alive else {}),
     }
 
 
@@ -83,33 +87,34 @@ def start_watchdog(folder, keep_alive=0.0):
     )
 
 
-def ipyparallel_cluster(size, folder, engine_environment):
+def ipyparallel_cluster(asked, folder):
     """An ipyparallel cluster of MPI engines, not started yet, all of whose files are in `folder`."""
     import ipyparallel
     from traitlets.config import Config
 
-    launcher = mpiexec()
     # safe path: a random.py in the folder where the user works is not Python's
     private = {"IPYTHONDIR": folder, "PYTHONSAFEPATH": "1"}
-    marked = {watchdog.VARIABLE: engine_environment[watchdog.VARIABLE], **private}
-    config = Config()
-    config.LocalControllerLauncher.environment = marked
-    config.MPIEngineSetLauncher.environment = {**engine_environment, **private}
-    config.MPIEngineSetLauncher.mpi_cmd = [launcher]
-    config.MPIEngineSetLauncher.mpi_args = ["-iface", "lo"] if is_mpich(launcher) and sys.platform == "linux" else []
-    engine = [sys.executable, "-m", "ipyparallel.engine"]
-    config.MPIEngineSetLauncher.engine_cmd = [sys.executable, "-I", "-S", minder.__file__, *engine]
-    config.MPIEngineSetLauncher.engine_args = ["--log-level=WARN", "--IPEngine.enable_nanny=False"]  # a nanny costs 28 MB
+    config, engines = Config(), slurm.CLASS if asked.launcher == "slurm" else "MPIEngineSetLauncher"
+    config.LocalControllerLauncher.environment = {watchdog.VARIABLE: folder, **private}
+    config[engines].environment = {**environment(folder, asked), **private}
+    config[engines].engine_cmd = [sys.executable, "-I", "-S", minder.__file__, sys.executable, "-m", "ipyparallel.engine"]
+    config[engines].engine_args = ["--log-level=WARN", "--IPEngine.enable_nanny=False"]  # a nanny costs 28 MB
+    if asked.launcher == "slurm":
+        config[engines].update(slurm.settings(asked, folder, mpiexec()))
+    else:
+        config[engines].mpi_cmd, config[engines].mpi_args = [mpiexec()], _mpi_arguments(asked)
     config.Cluster.delay = 0.0
+    config.Cluster.send_engines_connection_env = not asked.elsewhere  # keys don't travel in a batch system's files
     config.Cluster.controller_args = [
         f"--HeartMonitor.period={HEARTBEAT}",
         f"--HeartMonitor.max_heartmonitor_misses={MISSES}",
         "--usethreads",  # one process more instead of eight: half a second and 30 MB less, and fast enough for records
+        *(["--IPController.enable_curve=True"] if asked.secure else []),
     ]
     return ipyparallel.Cluster(
-        n=size,
-        engines="mpi",
-        controller_ip="127.0.0.1",
+        n=asked.size,
+        engines="slurm" if asked.launcher == "slurm" else "mpi",
+        **_controller_address(asked),
         config=config,
         load_profile=False,
         profile_dir=folder,
@@ -117,6 +122,35 @@ def ipyparallel_cluster(size, folder, engine_environment):
         shutdown_atexit=False,  # we do that ourselves, quicker
         log_level=logging.CRITICAL,  # what its warnings have to say, our errors say better
     )
+
+
+def _mpi_arguments(asked):
+    """Arguments of mpiexec: on which hosts, over which network."""
+    if asked.elsewhere:
+        places = ",".join(asked.places)
+        return ["-hosts", places] if is_mpich(mpiexec()) else ["--host", places]
+    return ["-iface", "lo"] if is_mpich(mpiexec()) and sys.platform == "linux" else []
+
+
+def _controller_address(asked):
+    """Where the controller listens: on this host only, or where the hosts of the engines reach it."""
+    if not asked.elsewhere:
+        return {"controller_ip": "127.0.0.1"}
+    if asked.launcher == "slurm":
+        return {"controller_ip": "*", "controller_location": socket.gethostname()}
+    address = _address_towards(next(host for host in asked.hosts if host != socket.gethostname()))
+    return {"controller_ip": address, "controller_location": address}
+
+
+def _address_towards(host):
+    """This host's address on the network on which another one is; nothing is sent."""
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host.partition(":")[0], 22, type=socket.SOCK_DGRAM)[0]
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.connect(address)
+            return probe.getsockname()[0]
+    except OSError as error:
+        raise RuntimeError(f"host {host!r} can't be reached: {error}; give names or addresses that `ssh` takes") from None
 
 
 def where_dtnn_is():

@@ -4,8 +4,9 @@ import contextlib
 import os
 import platform
 import time
+from dataclasses import dataclass
 
-from . import checks, folder, here, launchers, leftovers, obituary, watchdog
+from . import checks, folder, here, launchers, leftovers, obituary, slurm, watchdog
 from .started import Process
 
 CONNECTION = os.path.join("security", "ipcontroller-dtnn-client.json")  # in a cluster's folder
@@ -42,26 +43,29 @@ class Processes:
             client = self._start(waits)
         until = time.monotonic() + timeout
         while len(client.ids) < self.asked.size:
-            waits(f"engines ({len(client.ids)} of {self.asked.size} are there)")
+            queue = self._launcher.waits_for()
+            until = time.monotonic() + timeout if queue else until
+            waits(queue or f"engines ({len(client.ids)} of {self.asked.size} are there)")
             if time.monotonic() > until or self.launcher_has_ended():
                 raise RuntimeError(checks.too_few(len(client.ids), self.asked.size, sorted(client.ids), self.log()))
             time.sleep(0.02)
         return client
 
     def _start(self, waits):
-        self.folder = folder.make(self._sign)
+        if self.asked.launcher == "slurm":
+            slurm.check()
+        self.folder = folder.make(self._sign, shared=self.asked.elsewhere)
         self._watchdog = launchers.start_watchdog(self.folder, self.asked.keep_alive)
-        environment = launchers.environment(self.folder, self.asked.threads, self.asked.threads_per_rank is not None)
-        if self.asked.keep_alive:
-            environment[watchdog.KEEP] = "1"
-        self.cluster = launchers.ipyparallel_cluster(self.asked.size, self.folder, environment)
+        self.cluster = launchers.ipyparallel_cluster(self.asked, self.folder)
         waits("the controller")
         self.cluster.start_controller_sync()
-        self._controller = _mark(self.cluster.controller.pid)
+        self._controller = Pid.of(self.cluster.controller.pid)
         waits("the controller's address")
         self.cluster.start_engines_sync()
-        self._launcher, self._log = _mark(self.cluster.engine_set.pid), self.cluster.engine_set.output_file
-        leftovers.add(self.folder, controller=self._controller, launcher=self._launcher, log=self._log)
+        engines = self.cluster.engine_set
+        self._launcher = slurm.Job(engines.job_id) if self.asked.launcher == "slurm" else Pid.of(engines.pid)
+        self._log = engines.output_file
+        leftovers.add(self.folder, controller=self._controller.plain(), launcher=self._launcher.plain(), log=self._log)
         return self.cluster.connect_client_sync()
 
     def _sign(self, path):
@@ -80,7 +84,8 @@ class Processes:
                 raise RuntimeError(f"{path} was attached to by somebody else just now, or has ended")
             leftovers.add(self.folder, **leftovers.myself(), session=here.session())
             os.unlink(os.path.join(self.folder, watchdog.ALONE))
-        self._controller, self._launcher, self._log = (values[name] for name in ("controller", "launcher", "log"))
+        self._controller, self._launcher = (_found(values[name]) for name in ("controller", "launcher"))
+        self._log = values["log"]
         return ipyparallel.Client(os.path.join(self.folder, CONNECTION), profile_dir=self.folder, timeout=timeout)
 
     # ---- looks
@@ -94,11 +99,11 @@ class Processes:
 
     def launcher_has_ended(self):
         """Whether the launcher has, and the engines with it."""
-        return self._launcher is not None and not leftovers.lives(*self._launcher)
+        return self._launcher is not None and self._launcher.has_ended()
 
     def lost(self):
         """Whether the launcher or the controller has ended, so that nothing more will be heard."""
-        return self.launcher_has_ended() or (self._controller is not None and not leftovers.lives(*self._controller))
+        return self.launcher_has_ended() or (self._controller is not None and self._controller.has_ended())
 
     def obituary(self, rank, hellos):
         """How a rank died, from the launcher's last words, which may come a moment later."""
@@ -132,9 +137,33 @@ class Processes:
             self._watchdog = None
 
 
-def _mark(pid):
-    """A process by number and birth, so that it is not taken for a later one."""
-    return [pid, leftovers.born(pid)]
+@dataclass(frozen=True)
+class Pid:
+    """A process of this host by number and birth, so that it is not taken for a later one."""
+
+    pid: int
+    born: float
+
+    @classmethod
+    def of(cls, pid):
+        """That process, which runs now."""
+        return cls(pid, leftovers.born(pid))
+
+    def plain(self):
+        """For a file: `_found` makes it again."""
+        return {"pid": self.pid, "born": self.born}
+
+    def has_ended(self):
+        """Whether it has."""
+        return not leftovers.lives(self.pid, self.born)
+
+    def waits_for(self):
+        """Nothing: it was started at once."""
+        return ""
+
+
+def _found(plain):
+    return slurm.Job(plain["job"]) if "job" in plain else Pid(**plain)
 
 
 class Borrowed:

@@ -307,6 +307,46 @@ class Run(Conducted):
 
         follow(self, path)
 
+    def to_batch(self, system, folder, *, ranks=None, threads_per_rank=1, data=None, model=None, **batch):
+        """Write a script that trains the same, from the beginning, without a notebook; returns its path.
+
+        It runs ``dtnn train`` under this environment's ``mpiexec``; when one rank fails, all end. `Run.load` reads
+        ``run.json`` in `folder`, and `dtnn.load` ``model.npz``, which is saved after each epoch.
+
+        Parameters
+        ----------
+        system : str
+            "slurm": for ``sbatch``; "shell": a script for any shell, or for another batch system.
+        folder : path
+            Where the script, the model's description and the results go; made where it isn't. The ranks have to see it, too.
+        ranks : int, optional
+            As many as this run's, if nothing is said.
+        data : path, optional
+            A ``.npz`` file of x_train, y_train, x_test, y_test, where the data of this run have no name.
+        model : path, optional
+            A file of `Model.save` to begin with, where this run didn't begin with the model's first weights.
+        **batch
+            What Slurm is to be told: account, partition, time, nodes, and `lines`, more lines for the script.
+
+        Raises
+        ------
+        ValueError
+            This run can't be repeated so: a layer was defined in a notebook cell, data have no name ...; says what to do.
+
+        Examples
+        --------
+        >>> import dtnn, tempfile
+        >>> with dtnn.Cluster(2, "threads") as cluster, tempfile.TemporaryDirectory() as folder:
+        ...     run = dtnn.zoo.mlp().start(dtnn.data.mnist5k(), cluster=cluster, batch_size=1000)
+        ...     _ = run.result()
+        ...     script = run.to_batch("slurm", folder, ranks=8, partition="main", time="1:00:00")
+        ...     print(script.name, "#SBATCH --ntasks=8" in script.read_text())
+        train.sbatch True
+        """
+        from .batch import batch_of, to_batch
+
+        return to_batch(self, system, folder, ranks, threads_per_rank, data, model, batch_of(batch, "to_batch"))
+
     @classmethod
     def load(cls, path):
         """The run that `save` wrote, as it had ended; nothing in the file is ever executed.

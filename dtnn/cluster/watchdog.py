@@ -13,6 +13,7 @@ import os
 import select
 import shutil
 import signal
+import subprocess
 import sys
 import time
 
@@ -23,6 +24,7 @@ LATE = 3.0  # seconds in which a process that was being started when the client 
 PERIOD = 1.0  # seconds between looks at whether the client is still the parent
 CLIENT = "client.json"  # file in the cluster's folder: who started it
 ALONE = "alone.json"  # file in the cluster's folder while it has no client: until when it may go on
+SLURM = "slurm"  # file in the cluster's folder where the engines are a job of Slurm
 SHARED = "shared"  # file in the cluster's folder: shared memory that MPI made and, killed, can't remove
 SHARED_NAMES = ("mpich_shm", "ucx_shm", "sm_segment", "vader_segment")
 
@@ -79,12 +81,28 @@ def clean_up(folder, late=0.0):
     shared = set().union(*map(shared_memory, members(folder)))
     with contextlib.suppress(OSError), open(os.path.join(folder, SHARED)) as lines:
         shared |= set(lines.read().splitlines())
+    if os.path.exists(os.path.join(folder, SLURM)):
+        cancel(folder)
     left = sweep(folder, late=late)
+    if late and os.path.exists(os.path.join(folder, SLURM)):
+        cancel(folder)  # it may have been handed in late
     for path in shared:
         with contextlib.suppress(OSError):
             os.unlink(path)
     shutil.rmtree(folder, ignore_errors=True)
     return left
+
+
+def job_name(folder):
+    """What the job of a cluster is called in the batch system."""
+    return f"dtnn-{os.path.basename(folder)}"
+
+
+def cancel(folder):
+    """Have Slurm end the engines of a cluster, wherever they are, or wait."""
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        command = ["scancel", "--quiet", f"--name={job_name(folder)}"]
+        subprocess.run(command, timeout=20.0, check=False, stdin=subprocess.DEVNULL, capture_output=True)
 
 
 def note_of(session):
