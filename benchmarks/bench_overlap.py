@@ -23,7 +23,7 @@ import sys
 import time
 
 import numpy as np
-from ranks import ENVIRONMENT, append, in_turn, is_rank, mpiexec, pin, steps, where
+from ranks import ENVIRONMENT, append, in_turn, is_rank, meet, mpiexec, net, pin, steps, where
 
 CARD = "wire0"
 ONLY_TCP = {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": CARD, "MPIR_CVAR_NOLOCAL": "1"}  # ranks of one machine would share memory
@@ -89,52 +89,46 @@ def missing():
 
 
 class Clock:
-    """A watcher that notes how long each layer's backward took, once for each pass."""
+    """A watcher that notes how long the backward of each layer of the outermost row took, the last first, once for each pass."""
 
-    def __init__(self):
-        self.passes = []
+    def __init__(self, layers):
+        self.layers, self.passes = {id(layer) for layer in layers}, []
 
     def begin(self):
         self.passes.append([])
-        self.mark = time.perf_counter()
+        self.began = time.perf_counter()
 
     def forward(self, layer):
         self.mark = time.perf_counter()
 
     def backward(self, layer):
-        now = time.perf_counter()
-        self.passes[-1].append((layer, now - self.mark))
-        self.mark = now
+        if id(layer) in self.layers:
+            now = time.perf_counter()
+            self.passes[-1].append((layer, now - self.mark, now - self.began))
+            self.mark = now
 
 
-def backward_of_layers(name, count, passes=7):
-    """(median seconds of backward, bytes of gradient) of each layer of the outermost row, the last first."""
-    import dtnn
+def backward_of_layers(name, count, step_seconds, passes=7):
+    """(median seconds of backward, bytes of gradient) of each layer of the outermost row, the last first.
+
+    They are measured without a step around them; if they took longer than it, which tells of a disturbance, they are cut down.
+    """
     from dtnn.data import batch_last
     from dtnn.nn import Pass, cross_entropy
     from dtnn.nn.parameters import named_parameters
 
-    model, clock, step = getattr(dtnn.zoo, name)(), Clock(), Pass()
+    model = net(name)
+    clock, step = Clock(model.net.layers), Pass()
     x = np.random.default_rng(0).random(batch_last(model.input_shape, count), np.float32)
     for number in range(passes):
         clock.begin()
         step.begin(number, 0, count, count, x=x, watcher=clock)
         outputs, backward = model.net.forward(x, step)
         backward(cross_entropy(outputs, np.zeros(count, np.int64), count)[1])
-    seconds = np.median([[spent for _, spent in told] for told in clock.passes[1:]], axis=0)
-    size = [4 * sum(p.value.size for _, p, _ in named_parameters(layer)) for layer, _ in clock.passes[0]]
-    outer = [layer in model.net.layers for layer, _ in clock.passes[0]]
-    return [(s, b) for s, b, o in joined(seconds, size, outer)]
-
-
-def joined(seconds, size, outer):
-    """What the layers inside another took belongs to it: one entry for each of the outermost row."""
-    spent = 0.0
-    for s, b, is_outer in zip(seconds, size, outer):
-        spent += s
-        if is_outer:
-            yield spent, b, True
-            spent = 0.0
+    seconds = np.median([[spent for _, spent, _ in told] for told in clock.passes[1:]], axis=0)
+    seconds *= min(1.0, step_seconds / np.median([told[-1][2] for told in clock.passes[1:]]))
+    sizes = [4 * sum(p.value.size for _, p, _ in named_parameters(layer)) for layer, _, _ in clock.passes[0]]
+    return list(zip(seconds.tolist(), sizes))
 
 
 def could_take(compute, layers, bare):
@@ -162,7 +156,7 @@ def rank(options):
     if world.rank == 0:
         print(f"{where(pinned)}, {options.gbits} Gbit/s between them, {options.batch} images a rank", flush=True)
     for name in options.nets.split(","):
-        count = getattr(dtnn.zoo, name)().parameters.trainable
+        count = net(name).parameters.trainable
         flat = np.ones(count, np.float32)
         overlap = AllReduce(overlap=True, bucket_bytes=options.bucket_bytes)
         ways = {
@@ -173,10 +167,13 @@ def rank(options):
         }
         losses = np.array([[ways[way]() for way in ("after", "overlap")] for _ in range(3)])
         np.testing.assert_allclose(losses[:, 0], losses[:, 1], rtol=1e-4)
-        flat[:] = 0  # sums of ones would overflow in the end
+        ways["bare"]()
+        assert (flat == world.size).all(), "MPI's own sum is wrong"
+        flat[:] = 0  # sums of sums would overflow in the end
         times = {way: t.median for way, t in in_turn(world, ways, options.rounds, 0.3).items()}
         if world.rank == 0:
-            tell(row(name, count, times, backward_of_layers(name, options.batch), options), options)
+            tell(row(name, count, times, backward_of_layers(name, options.batch, times["compute"]), options), options)
+        meet(world)
 
 
 def row(name, count, times, layers, options):
@@ -191,7 +188,7 @@ def row(name, count, times, layers, options):
         "net": name, "batch": options.batch, "gbits": options.gbits, "bytes": 4 * count,
         **{f"{way}_seconds": seconds for way, seconds in times.items()},
         "gbits_measured": 8 * 4 * count / bare / 1e9, "hidden_after": hidden(times["after"]), "hidden": hidden(times["overlap"]),
-        "could_be_hidden": best, "share": hidden(times["overlap"]) / best,
+        "could_be_hidden": best, "share": hidden(times["overlap"]) / best if best > 0 else 0.0,
     }  # fmt: skip
 
 

@@ -150,7 +150,8 @@ class MPI:
 
     def stir(self):
         """Let what is under way move on; from any thread. False: there is no use in doing it again, see `Stirring`."""
-        if self._interrupted or self._failed or self.library.Query_thread() < self.library.THREAD_MULTIPLE:
+        library = self.library
+        if self._interrupted or self._failed or library.Is_finalized() or library.Query_thread() < library.THREAD_MULTIPLE:
             return False
         self.world.Iprobe(tag=UNUSED_TAG)  # any call makes the library look after its messages; this one changes nothing
         return True
