@@ -5,12 +5,10 @@ import html
 import threading
 import time
 
-from ..commands import Advance, Pause, Rate, Resume
 from ..records import Note, Paused, Stop
-from . import failure, run_file
+from . import failure, run_file, showing, steering
 from .bounded import Dropped
 from .conducted import GRACE, Conducted
-from .showing import gradients
 
 PATIENCE = 3.0  # seconds after which a job that was asked to stop is said to take its time
 VIEW = 0.1  # seconds between two looks of who waits at what shows the run
@@ -173,101 +171,10 @@ class Run(Conducted):
             function(self.results[0])
         return self
 
-    # ---- steering it
+    # ---- steering it, and looking inside
 
-    def pause(self, text="paused by the user"):
-        """Have a training wait: all ranks after the same step, within some hundredths of a second and two steps.
-
-        Meanwhile the ranks use next to no time of their cores. `resume` goes on, `step` makes a step, and it can be stopped.
-
-        Raises
-        ------
-        RuntimeError
-            The run has ended.
-        """
-        self._steer(Pause(text))
-
-    def step(self, steps=1):
-        """Make so many steps, one unless said otherwise, and pause again; also of a run that doesn't pause now.
-
-        Raises
-        ------
-        RuntimeError
-            The run has ended.
-        ValueError
-            `steps` is no whole number of at least 1.
-        """
-        self._steer(Advance(steps))
-
-    def resume(self):
-        """Go on after a pause; nothing happens to a run that doesn't pause.
-
-        Raises
-        ------
-        RuntimeError
-            The run has ended.
-        """
-        self._steer(Resume())
-
-    def set_lr(self, lr=None, *, factor=1.0):
-        """Change the learning rate of a training that runs or pauses, on all ranks from the same step on.
-
-        ``set_lr(0.001)`` is the rate from then on, whatever the optimizer's schedule says; ``set_lr(factor=0.1)`` is a tenth of
-        what the optimizer, or its schedule, would have; ``set_lr()`` goes back to that.  `Step.lr` shows what was used.  It is
-        kept in checkpoints: ``fit(resume=True)`` goes on with it, unless its optimizer has other settings than before.
-
-        Parameters
-        ----------
-        lr : float, optional
-        factor : float
-
-        Raises
-        ------
-        RuntimeError
-            The run has ended.
-        ValueError
-            `lr` is negative, `factor` is not above 0, or both are given.
-        """
-        self._steer(Rate(lr, factor))
-
-    def gradients(self, layer=None, *, step=None, timeout=10.0):
-        """The gradients of all ranks before their reduction, and what it made of them, in the next step.
-
-        A run that pauses makes that step, and pauses again.  Of a run that has ended, or with `step`, those that were kept.
-
-        Parameters
-        ----------
-        layer : str
-            As `model.summary()` names it, "conv2d_1", or one parameter of it, "conv2d_1.weight": its numbers are told, too.
-        step : int, optional
-            A past step, of a run that was started with ``keep_gradients_every``.
-        timeout : float
-            Seconds to wait at most.
-
-        Returns
-        -------
-        GradientView
-            Norms, cosines between the ranks, noise scale, numbers; it draws itself with ``.plot()``.
-
-        Raises
-        ------
-        ValueError
-            There is no such layer (the text has the nearest), or nothing was kept of that step.
-        RuntimeError
-            The run is no training.
-        TimeoutError
-            The step didn't come in time; the text says what the run waits for.
-        """
-        return gradients(self, layer, step, timeout)
-
-    def _steer(self, command):
-        if self.done:
-            raise RuntimeError(
-                f"{type(command).__name__.lower()}: this run has ended ({self.state}), nothing can be asked of it any more; "
-                "begin another, for example with model.start(...)"
-            )
-        self._pausing = isinstance(command, Pause | Advance) or (self._pausing and not isinstance(command, Resume))
-        self.send(command)
+    pause, step, resume, set_lr = steering.pause, steering.step, steering.resume, steering.set_lr
+    gradients = showing.gradients
 
     # ---- ending it
 

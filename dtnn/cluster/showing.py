@@ -1,4 +1,4 @@
-"""What `Run.gradients` does: ask for a layer, wait for what comes, or find what was kept."""
+"""The method of `Run` that shows gradients: ask for a layer and wait for what comes, or find what was kept."""
 
 import difflib
 import time
@@ -6,20 +6,47 @@ import time
 from ..commands import Advance, Show
 from ..gradients import GradientView
 from ..records import Gradients, Start
+from .steering import tell
 
 LOOK = 0.02  # seconds between two looks for what was asked for
 
 
-def gradients(run, layer=None, step=None, timeout=10.0):
-    """See `Run.gradients`."""
+def gradients(run, layer=None, *, step=None, timeout=10.0):
+    """The gradients of all ranks before their reduction, and what it made of them, in the next step.
+
+    A run that pauses makes that step, and pauses again.  Of a run that has ended, or with `step`, those that were kept.
+
+    Parameters
+    ----------
+    layer : str
+        As `model.summary()` names it, "conv2d_1", or one parameter of it, "conv2d_1.weight": its numbers are told, too.
+    step : int, optional
+        A past step, of a run that was started with ``keep_gradients_every``.
+    timeout : float
+        Seconds to wait at most.
+
+    Returns
+    -------
+    GradientView
+        Norms, cosines between the ranks, noise scale, numbers; it draws itself with ``.plot()``.
+
+    Raises
+    ------
+    ValueError
+        There is no such layer (the text has the nearest), or nothing was kept of that step.
+    RuntimeError
+        The run is no training.
+    TimeoutError
+        The step didn't come in time; the text says what the run waits for.
+    """
     until = time.monotonic() + timeout
     if run.done or step is not None:
         return _kept(run.records, layer, step)
     layer = _known(run, layer, until, timeout)
     seen = len(run.records)
-    run._steer(Show(layer))
+    tell(run, Show(layer))
     if run.state == "paused" or run._pausing:
-        run._steer(Advance(1))
+        tell(run, Advance(1))
     return _awaited(run, layer, seen, until, timeout)
 
 

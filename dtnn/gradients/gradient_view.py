@@ -189,7 +189,7 @@ class GradientView:
         cells = [_head(self.ranks), *(self._line(layer) for layer in self.layers)]
         widths = [max(map(len, column)) for column in zip(*cells)]
         lines = ["  ".join([cell.ljust(width) for cell, width in zip(line, widths)][:1] + _right(line, widths)) for line in cells]
-        noise = f"noise scale {_number(self.noise_scale)} samples (one step's estimate)" if self.ranks > 1 else ""
+        noise = self._noise() if self.ranks > 1 else ""
         return "\n".join(
             filter(None, [self.title, *lines, noise, self.warning, self.left_out and f"not in full: {self.left_out}"])
         )
@@ -201,6 +201,12 @@ class GradientView:
         body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in self._line(layer))}</tr>" for layer in self.layers)
         below = "".join(f"<p>{escape(text)}</p>" for text in (self.warning, self.left_out) if text)
         return f"<p>{escape(self.title)}</p><table><tr>{head}</tr>{body}</table>{below}"
+
+    def _noise(self):
+        scale = self.noise_scale
+        if math.isnan(scale):
+            return "no noise scale: in this step the noise hides the signal"
+        return f"noise scale {_number(scale)} samples (one step's estimate)"
 
     def _line(self, layer):
         place = self._place(layer)
