@@ -1,6 +1,7 @@
 """What was asked of `fit`, as plain values from which a batch job can train the same thing."""
 
 import dataclasses
+import inspect
 import os
 import sys
 
@@ -10,7 +11,7 @@ from .nn.parameters import named_layers, named_parameters
 from .spelled import call, made
 
 MODULES = {
-    "optimizer": (optim, optim.schedules),
+    "optimizer": (optim, optim.schedules, *map(inspect.getmodule, (optim.scaled, optim.legw))),
     "loss": (nn.losses,),
     "metric": (nn.metrics, nn.metrics.right, nn.metrics.confusion, nn.metrics.errors),
     "strategy": (parallel,),

@@ -25,7 +25,14 @@ def test_an_optimizer_is_made_again_from_what_it_says_of_itself(thing):
 
 
 @pytest.mark.parametrize(
-    "thing", [parallel.AllReduce("ring"), parallel.Accumulate(2, parallel.AllReduce(bucket_bytes=1000)), parallel.LocalSGD(8)]
+    "thing",
+    [
+        parallel.AllReduce("ring"),
+        parallel.AllReduce("in_float64"),
+        parallel.Accumulate(2, parallel.AllReduce(bucket_bytes=1000)),
+        parallel.LocalSGD(8),
+        parallel.ParameterServer(None),
+    ],
 )
 def test_a_strategy_is_made_again(thing):
     assert repr(made(repr(thing), [parallel], "strategy")) == repr(thing)
@@ -35,6 +42,15 @@ def test_a_strategy_is_made_again(thing):
 def test_a_metric_is_made_again_from_what_it_says_of_itself(name):
     thing = getattr(nn.metrics, name)
     assert repr(made(repr(thing), MODULES["metric"], "metric")) == repr(thing)
+
+
+def test_a_rate_scaled_for_a_larger_batch_can_be_written():
+    """As the user would; it shows itself as what it is made of, which can be read again."""
+    text = "LARS(legw(poly(0.0625, 2), 64, 0.25), trust=0.05)"
+    thing = made(text, MODULES["optimizer"], "optimizer")
+    assert repr(thing) == "LARS(lr=warm_up(times(poly(0.0625, 2), 8.0), 16.0), trust=0.05)"
+    assert made(repr(thing), MODULES["optimizer"], "optimizer") == thing
+    assert made('SGD(scaled(0.1, 4, "sqrt"))', MODULES["optimizer"], "optimizer") == optim.SGD(0.2)
 
 
 def test_a_loss_with_settings_is_made_again():
