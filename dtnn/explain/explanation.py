@@ -92,7 +92,9 @@ def explain(records):
 
 def _summary(a):
     parts = [f"{name} {words.share(a.share(phase))}" for phase, name in NAMES if a.share(phase) >= 0.005]
-    return f"The time of {words.ranks(len(a.ranks))}, {words.time(a.a_step('seconds'))} a step: {', '.join(parts)}."
+    told = f"The time of {words.ranks(len(a.ranks))}, {words.time(a.a_step('seconds'))} a step: {', '.join(parts)}."
+    injected = a.settings.get("injected", ())
+    return f"{told} On purpose: {'; '.join(map(str, injected))}." if injected else told
 
 
 __all__ = ["Explanation", "Finding", "explain"]

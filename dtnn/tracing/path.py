@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-EXCHANGE = ("pack", "wait", "transfer")  # the phases of a step that other ranks take part in
+from .steps import arrival
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def critical_path(step):
         span = left.pop()
         if span.name == "wait" and last not in (None, rank):
             rank = last
-            left = phases[rank][: _arrival(phases[rank])]
+            left = phases[rank][: arrival(phases[rank])]
         elif span.seconds > 0:
             path.append(Leg(rank, span.name, span.time, _end(span)))
     return path[::-1]
@@ -66,15 +66,10 @@ def last_to_arrive(step):
     arrivals = {}
     for rank in step.aligned:
         phases = step.phases(rank)
-        place = _arrival(phases)
+        place = arrival(phases)
         if place < len(phases):
             arrivals[rank] = phases[place].time
     return max(arrivals, key=arrivals.get) if len(arrivals) > 1 else None
-
-
-def _arrival(phases):
-    """The place of the first phase of the exchange."""
-    return next((place for place, span in enumerate(phases) if span.name in EXCHANGE), len(phases))
 
 
 def _end(span):

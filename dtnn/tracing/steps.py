@@ -1,9 +1,13 @@
 """The traces of all ranks in one step, on one clock as far as their clocks are known."""
 
 import dataclasses
+import functools
 import math
 
 from ..records import Clock, Trace
+
+EXCHANGE = ("pack", "wait", "transfer")  # the phases of a step that other ranks take part in
+SHORT = 2e-6  # seconds; such a wait is none
 
 
 class TracedStep:
@@ -50,8 +54,29 @@ class TracedStep:
         return [dataclasses.replace(span, time=span.time + self.start(rank)) for span in self.traces[rank].spans]
 
     def phases(self, rank):
-        """Those that are whole phases, one after the other: data, forward, backward, wait, transfer, update ..."""
-        return [span for span in self.spans(rank) if span.phase == span.name]
+        """Those that are whole phases, one after the other: data, forward, backward, wait, transfer, update ...
+
+        Where ranks were too many to be told of their waits, these are found here: until the last rank had come.
+        """
+        phases = [span for span in self.spans(rank) if span.phase == span.name]
+        place = arrival(phases)
+        if self._last is None or rank not in self.aligned or place == len(phases):
+            return phases
+        first = phases[place]
+        end = first.time + first.seconds
+        until = min(self._last, end)
+        if until - first.time <= max(SHORT, self.uncertainty):
+            return phases
+        wait = dataclasses.replace(first, name="wait", phase="wait", seconds=until - first.time)
+        return [*phases[:place], wait, dataclasses.replace(first, time=until, seconds=end - until), *phases[place + 1 :]]
+
+    @functools.cached_property
+    def _last(self):
+        """When the last rank came to the exchange, if no rank says that it waited; None if one does, or there is no other."""
+        each = [[span for span in self.spans(rank) if span.phase == span.name] for rank in self.aligned]
+        if len(each) < 2 or any(span.name == "wait" for phases in each for span in phases):
+            return None
+        return max((phases[arrival(phases)].time for phases in each if arrival(phases) < len(phases)), default=None)
 
     def layers(self, rank):
         """Those of single layers, forward and backward, and of the loss."""
@@ -67,6 +92,11 @@ class TracedStep:
 
     def __repr__(self):
         return f"<step {self.step} of ranks {', '.join(map(str, self.ranks))}: {1000 * self.seconds:.2f} ms>"
+
+
+def arrival(phases):
+    """The place of the first phase of the exchange among a rank's phases; their number if there is none."""
+    return next((place for place, span in enumerate(phases) if span.name in EXCHANGE), len(phases))
 
 
 def known(clock):

@@ -210,3 +210,9 @@ def test_names_of_ones_own_do_no_harm_on_a_page():
     settings = {"strategy": "AllReduce(algorithm=<function <lambda> at 0x7f>)"}
     page = explain([start(**settings), ledger(0, transfer=0.5), ledger(1, transfer=0.5)])._repr_html_()
     assert "<lambda>" not in page
+
+
+def test_faults_on_purpose_are_told():
+    assert explain([start(injected=["rank 1 computes 1.5 times as long"]), ledger(0)]).summary.endswith(
+        "On purpose: rank 1 computes 1.5 times as long."
+    )

@@ -107,3 +107,30 @@ def test_one_disturbed_step_does_not_count():
 def test_what_is_made_here_adds_up():
     step = only(ranks=2, late={0: MS})
     assert step.seconds == pytest.approx(DATA + 1.2 * MS + 0.04 * MS + MS + TRANSFER + UPDATE)
+
+
+def without_waits(records):
+    """The same traces as ranks tell them that are too many to be told of their waits."""
+    for record in records:
+        if isinstance(record, Trace):
+            spans = [span for span in record.spans if span.name != "wait"]
+            begin = next(span.time + span.seconds for span in spans if span.name == span.phase == "backward")
+            spans = [
+                Span(span.rank, "transfer", 0, begin, span.time + span.seconds - begin, "transfer")
+                if span.name == "transfer"
+                else span
+                for span in spans
+            ]
+            record = Trace(record.rank, record.step, record.begin, record.seconds, spans, [], 0.0)
+        yield record
+
+
+def test_waits_that_nobody_told_are_found_where_clocks_are_good_enough():
+    made = dict(ranks=3, steps=(10,), late={1: MS, 2: 0.25 * MS}, offsets={2: 7.0})
+    [told], [found] = traced_steps(run_of(**made)), traced_steps(without_waits(run_of(**made)))
+    assert waits(found) == [(rank, other, pytest.approx(seconds)) for rank, other, seconds in waits(told)]
+    for rank in range(3):
+        for one, other in zip(told.phases(rank), found.phases(rank), strict=True):
+            assert (one.name, one.time, one.seconds) == (other.name, pytest.approx(other.time), pytest.approx(other.seconds))
+    [doubtful] = traced_steps(without_waits(run_of(**made, uncertainties={2: 2 * MS})))
+    assert waits(doubtful) == []
