@@ -40,13 +40,14 @@ def nested(events):
     threads = {}
     for event in events:
         if event["ph"] == "X":
-            threads.setdefault((event["pid"], event["tid"]), []).append((event["ts"], event["ts"] + event["dur"]))
+            begin, end = round(1000 * event["ts"]), round(1000 * (event["ts"] + event["dur"]))  # nanoseconds
+            threads.setdefault((event["pid"], event["tid"]), []).append((begin, end))
     for slices in threads.values():
         stack = []
         for begin, end in sorted(slices, key=lambda each: (each[0], -each[1])):
             while stack and stack[-1] <= begin:
                 stack.pop()
-            assert not stack or end <= stack[-1] + 1e-6
+            assert not stack or end <= stack[-1]
             stack.append(end)
 
 

@@ -1,11 +1,15 @@
 """`fit` looks closely at steps as it is asked to, and its history explains itself."""
 
+import json
+
 import numpy as np
 import pytest
 
 from dtnn import Cluster, Model
 from dtnn.nn import Linear, ReLU
+from dtnn.parallel import Accumulate, AllReduce, Compressed
 from dtnn.records import Trace
+from tests.tracing.test_trace_file import check
 
 
 def fitted(**settings):
@@ -37,3 +41,18 @@ def test_all_ranks_of_a_cluster_are_traced():
 def test_what_makes_no_sense_is_refused(trace):
     with pytest.raises(ValueError, match=rf"trace={trace!r}: give a whole number of at least 1: every so many steps; True for"):
         fitted(trace=trace)
+
+
+@pytest.mark.parametrize(
+    "strategy", ["native", "ring", AllReduce(overlap=True, bucket_bytes=400), Accumulate(2), Compressed("int8")]
+)
+def test_what_a_training_tells_is_a_file_that_tools_can_read(tmp_path, strategy):
+    """Cases 92 and 94, on real traces; with overlap several messages are on their way at once."""
+    with Cluster(3, launcher="threads") as cluster:
+        history = fitted(cluster=cluster, trace=1, strategy=strategy)
+    history.timeline().save(tmp_path / "trace.json")
+    values = json.loads((tmp_path / "trace.json").read_text())
+    events = check(values)
+    assert values["distributedInfo"]["world_size"] == 3
+    assert sum(event["name"].startswith("ProfilerStep#") for event in events) == 3 * 6
+    assert history.timeline().picture()[1:4] == b"PNG"
