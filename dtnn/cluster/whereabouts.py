@@ -3,6 +3,7 @@
 import os
 import sys
 import sysconfig
+import time
 
 import numpy as np
 
@@ -31,7 +32,7 @@ def whereabouts(thread):
     """
     frames = _of_job(sys._current_frames().get(thread))
     place, verb = _place(frames)
-    mark, size = _under_way() if verb else ("", 0)
+    mark, size = _under_way() if verb and _polls(frames) else (time.monotonic(), 0)
     where = {"file": "", "line": 0, "function": ""}
     if place is not None:
         where = {"file": place[0].co_filename, "line": place[1] or 0, "function": place[0].co_name}
@@ -61,11 +62,16 @@ def _is_own(filename):
     return filename.startswith(ROOT) or not filename.startswith((*LIBRARIES, "<frozen"))
 
 
+def _polls(frames):
+    """Whether it really waits, and doesn't copy or sleep, as an emulated link does."""
+    return any(code.co_filename.startswith(COMM_FOLDER) and code.co_name == "wait" for code, _ in frames)
+
+
 def _under_way():
-    """A text that is another one for another wait, and the bytes of the newest operation under way."""
+    """A text that is another one after each operation that is begun, and the bytes of the newest one under way."""
     pending = sys.modules.get("dtnn.comm.pending")
     held = dict(pending.HELD) if pending else {}
-    return (str(sorted(held)), _bytes(held[max(held)])) if held else ("", 0)
+    return f"{pending and pending.NUMBERS} {sorted(held)}", _bytes(held[max(held)]) if held else 0
 
 
 def _bytes(buffers):

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from dtnn import inject
 from dtnn.cluster import RunInterrupted, stalls
 from dtnn.cluster.rank import do
 from dtnn.cluster.stalls import Stalls
@@ -46,6 +47,13 @@ def uneven(comm, seconds):
             sum(range(1000))
     comm.Barrier()
     return comm.Allreduce(comm.rank + 1)
+
+
+def busy_on_a_slow_link(comm):
+    """Always in the same line of the same call, and yet not in one and the same wait."""
+    for _ in range(40):
+        comm.Allreduce(np.zeros(10))
+    return 40
 
 
 def told_within(run, words, seconds):
@@ -92,6 +100,19 @@ def test_a_slow_rank_is_named_as_slow(engines, capfd):
     assert run.result(SECONDS) == 3
     assert "deadlock" not in capfd.readouterr().err
     assert not run.records
+
+
+@needs_mpi
+@pytest.mark.slow
+@pytest.mark.parametrize("latency", [0.1, 2.5])
+def test_a_slow_link_is_no_deadlock(engines, capfd, latency):
+    """Both many short waits and few that are long: Rabenseifner's algorithm among two takes two messages' time."""
+    with inject.link(latency=latency):
+        run = engines.run(busy_on_a_slow_link if latency < 1 else lambda comm: comm.Allreduce(comm.rank + 1))
+    assert "deadlock" not in told_within(run, "deadlock", 7)
+    run.interrupt()
+    assert run.wait(SECONDS)
+    assert "deadlock" not in capfd.readouterr().err
 
 
 def place(verb="", mark="1", size=0):

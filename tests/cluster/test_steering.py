@@ -12,10 +12,11 @@ from dtnn import Model, optim
 from dtnn.cluster import Run
 from dtnn.commands import Pause, Rate
 from dtnn.nn import Flatten, Linear, ReLU
-from dtnn.parallel import AllReduce
+from dtnn.parallel import AllReduce, Gossip, LocalSGD, ParameterServer, Sharded
 from dtnn.plots.live import Live
 from dtnn.records import Gradients, GradientValues, Note, Paused, Resumed, Start, Step
 
+OTHERS = Sharded(), LocalSGD(4), Gossip(), ParameterServer(), ParameterServer(None)
 SECONDS = 20
 SOON = 3.0  # seconds; the promise is half a second, a machine that others use gets some more
 
@@ -141,9 +142,8 @@ def test_a_pause_changes_no_weight(cluster):
     np.testing.assert_array_equal(models[0].parameters.value, models[1].parameters.value)
 
 
-@pytest.mark.parametrize("strategy", [None, AllReduce(lambda comm, array: comm.Allreduce(array)), "sharded", "local"], ids=repr)
+@pytest.mark.parametrize("strategy", [None, AllReduce(lambda comm, array: comm.Allreduce(array)), *OTHERS], ids=repr)
 def test_a_rate_is_changed_while_it_runs(start, strategy):
-    strategy = {"sharded": dtnn.parallel.Sharded(), "local": dtnn.parallel.LocalSGD(4)}.get(strategy, strategy)
     run = start(strategy=strategy)
     asked = time.monotonic()
     run.set_lr(0.125)
