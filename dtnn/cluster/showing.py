@@ -38,6 +38,18 @@ def gradients(run, layer=None, *, step=None, timeout=10.0):
         The run is no training.
     TimeoutError
         The step didn't come in time; the text says what the run waits for.
+
+    Examples
+    --------
+    >>> import dtnn
+    >>> with dtnn.Cluster(2, launcher="threads") as cluster:
+    ...     run = dtnn.zoo.mlp().start(dtnn.data.mnist5k(), cluster=cluster, epochs=1000, batch_size=20)
+    ...     view = run.gradients("linear_3", timeout=30)
+    ...     run.end()
+    >>> view.samples, view.norms.shape, view.before("linear_3.weight").shape
+    ([10, 10], (3, 2), (2, 10, 128))
+    >>> view.warning
+    ''
     """
     until = time.monotonic() + timeout
     if run.done or step is not None:

@@ -12,6 +12,20 @@ def pause(run, text="paused by the user"):
     ------
     RuntimeError
         The run has ended.
+
+    Examples
+    --------
+    >>> import dtnn
+    >>> with dtnn.Cluster(2, launcher="threads") as cluster:
+    ...     run = dtnn.zoo.mlp().start(dtnn.data.mnist5k(), cluster=cluster, epochs=1000)
+    ...     run.pause()
+    ...     run.set_lr(0.001)
+    ...     run.step(2)
+    ...     run.resume()
+    ...     run.stop()
+    ...     result = run.result(timeout=30)
+    >>> run.state
+    'stopped'
     """
     tell(run, Pause(text))
 
