@@ -78,6 +78,9 @@ def _parser():
     _add_train(commands.add_parser("train", help="train without a notebook; under mpiexec, on all of its ranks"))
     add = commands.add_parser("warmup", help="compile the kernels now, so that nobody waits at a first step")
     add.add_argument("nets", nargs="*", metavar="NET", help="networks of dtnn.zoo; all of them, if none is named")
+    add.add_argument(
+        "--threads", type=_count, help="also for ranks with so many threads each (as two ranks would have on this machine)"
+    )
     add.set_defaults(command=warmup)
     commands.add_parser("doctor", help="say what is installed and what is wrong").set_defaults(command=doctor)
     commands.add_parser("info", help="describe this machine").set_defaults(command=info)
@@ -197,7 +200,7 @@ def warmup(asked):
     """Fill the cache of compiled kernels, see `dtnn.warmup`."""
     from .warmup import warmup
 
-    print(warmup(*asked.nets, say=lambda text: print(text, flush=True)))
+    print(warmup(*asked.nets, threads=asked.threads, say=lambda text: print(text, flush=True)))
     return 0
 
 

@@ -1,15 +1,16 @@
 """`warmup`: compile now what trainings will need, so that nobody waits at a first step."""
 
+import itertools
 import time
 from dataclasses import dataclass, replace
 
+import numba
 import numpy as np
 
-from . import optim, zoo
+from . import known, machine, optim, zoo
 from .comm import Serial
 from .data import Samples
 from .kernels.cache import compiling, folder
-from .machine import threads
 from .model import Model
 from .named import chosen
 from .nn import Linear
@@ -42,8 +43,8 @@ class Warmup:
         return f"{done}: {self.seconds:.1f} s, in {self.folder}"
 
 
-def warmup(*nets, say=print):
-    """Compile the kernels of networks of the zoo, for one thread, and of every optimizer.
+def warmup(*nets, threads=None, say=print):
+    """Compile the kernels of networks of the zoo, for one thread and for several, and of every optimizer.
 
     Each network makes a few steps and an evaluation with images of 8 bits and of float32, in batches of the usual sizes.
 
@@ -51,6 +52,9 @@ def warmup(*nets, say=print):
     ----------
     *nets : str
         Names in `dtnn.zoo`; all of them, if there are none.
+    threads : int, optional
+        More than 1: also what kernels need that work on several threads, which is the same for any number of them. If left
+        out, as many as each of two ranks would use on this machine.
     say : function of str
         Is told each network, and each kernel when it begins to be compiled.
 
@@ -61,7 +65,7 @@ def warmup(*nets, say=print):
     Raises
     ------
     ValueError
-        If the zoo has no such network; says which is near.
+        If the zoo has no such network; says which is near. If Numba can't use so many threads; says what can be done.
     RuntimeError
         If compiled kernels can't be kept; says why not.
 
@@ -70,7 +74,7 @@ def warmup(*nets, say=print):
     >>> warmup("mlp", say=lambda text: None).folder.name[:8]
     'kernels-'
     """
-    made = [(name, chosen(zoo, name, "network")) for name in nets or zoo.__all__]
+    made, counts = [(name, chosen(zoo, name, "network")) for name in nets or zoo.__all__], _counts(threads)
     if folder() is None:
         raise RuntimeError("compiled kernels can't be kept on this machine; set DTNN_CACHE_DIR to a folder that can be written")
     start, kernels = time.perf_counter(), []
@@ -79,14 +83,33 @@ def warmup(*nets, say=print):
         kernels.append(name)
         say(f"    kernel {number:3}  {name}")
 
-    with threads(1), compiling(told):
-        for name, make in made:
-            say(name)
-            _network(make)
-        say("batches and optimizers")
-        _batches()
-        _optimizers()
+    with compiling(told):
+        for count in counts:
+            with machine.threads(count):
+                _all(made, say, "" if count == 1 else f", on {count} threads")
     return Warmup(tuple(kernels), time.perf_counter() - start, folder())
+
+
+def _counts(threads):
+    """The numbers of threads to compile for."""
+    most = numba.config.NUMBA_NUM_THREADS
+    if threads is None:
+        return sorted({1, min(machine.threads_per_rank(2), most)})
+    if known.whole("threads", threads, 1) > most:
+        raise ValueError(
+            f"threads={threads}: Numba uses {most} at most here, one for each core of this process; "
+            f"set NUMBA_NUM_THREADS={threads} before Python starts, or ask for fewer"
+        )
+    return sorted({1, threads})
+
+
+def _all(made, say, where):
+    for name, make in made:
+        say(name + where)
+        _network(make)
+    say(f"batches and optimizers{where}")
+    _batches()
+    _optimizers()
 
 
 def _network(make):
@@ -101,12 +124,11 @@ def _network(make):
 
 def _batches():
     """Batches from arrays that may be written, and from those that may not, as data sets are."""
-    for dtype in (np.uint8, np.float32):
-        for writeable in (True, False):
-            x = np.zeros((USUAL[0][0], 8, 8, 1), dtype)
-            x.flags.writeable = writeable
-            for count in (len(x), REST):
-                Samples(x).gather_inputs(np.arange(count))
+    for shape, dtype, writeable in itertools.product(((28, 28, 1), (32, 32, 3)), (np.uint8, np.float32), (True, False)):
+        x = np.zeros((USUAL[0][0] + REST, *shape), dtype)
+        x.flags.writeable = writeable
+        for count in (len(x), USUAL[0][0], REST):
+            Samples(x).gather_inputs(np.arange(count))
 
 
 def _optimizers():

@@ -13,12 +13,15 @@ from dtnn.warmup import warmup
 pytestmark = pytest.mark.slow
 
 STEPS = """
-import numpy as np, dtnn
+import sys, numpy as np, dtnn
 from dtnn.kernels.cache import compiling
+from dtnn.machine import threads
 names = []
-with compiling(lambda name, number: names.append(name)):
-    model = dtnn.zoo.mlp()
-    model.fit(dtnn.data.mnist5k(), epochs=1, batch_size=64, optimizer=dtnn.optim.SGD(0.05, momentum=0.9), show=False)
+with threads(int(sys.argv[1])), compiling(lambda name, number: names.append(name)):
+    model, digits = dtnn.zoo.mlp(), dtnn.data.mnist5k()
+    few = digits.x_train[:160], digits.y_train[:160]
+    some = digits.x_test[:100], digits.y_test[:100]
+    model.fit(few, validation_data=some, batch_size=64, optimizer=dtnn.optim.SGD(0.05, momentum=0.9), show=False)
     model.predict(np.zeros((1, 28, 28, 1), np.float32))
 print(names)
 """
@@ -26,21 +29,40 @@ print(names)
 
 def run(folder, *command):
     root = Path(cli.__file__).parents[1]
-    environment = os.environ | {"DTNN_CACHE_DIR": str(folder), "PYTHONPATH": str(root)}
-    done = subprocess.run([sys.executable, *command], env=environment, cwd=folder, capture_output=True, text=True, timeout=60)
+    environment = os.environ | {"DTNN_CACHE_DIR": str(folder), "PYTHONPATH": str(root), "NUMBA_NUM_THREADS": "2"}
+    done = subprocess.run([sys.executable, *command], env=environment, cwd=folder, capture_output=True, text=True, timeout=280)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 
 
+@pytest.mark.limit(600)
 def test_after_it_nothing_is_compiled(tmp_path):
-    told = run(tmp_path, "-m", "dtnn", "warmup", "mlp")
+    told = run(tmp_path, "-m", "dtnn", "warmup", "mlp", "--threads", "1")
     compiled = [line.split()[-1] for line in told if line.startswith("    kernel")]
     assert told[0] == "mlp"
     assert "dense" in " ".join(compiled)
     assert len(list(tmp_path.rglob("*.kernel"))) >= len(compiled) > 5
     assert told[-1].startswith(f"{len(compiled)} kernels compiled: ")
     assert str(tmp_path) in told[-1]
-    assert run(tmp_path, "-c", STEPS)[-1] == "[]"
+    assert run(tmp_path, "-c", STEPS, "1")[-1] == "[]"
+    assert run(tmp_path, "-c", STEPS, "2")[-1] != "[]"  # the test can fail
+
+
+@pytest.mark.limit(600)
+def test_after_it_nothing_is_compiled_for_several_threads_either(tmp_path):
+    told = run(tmp_path, "-m", "dtnn", "warmup", "mlp", "--threads", "2")
+    assert [line for line in told if not line.startswith("    ")][:4] == [
+        "mlp", "batches and optimizers", "mlp, on 2 threads", "batches and optimizers, on 2 threads",
+    ]  # fmt: skip
+    for count in "12":
+        assert run(tmp_path, "-c", STEPS, count)[-1] == "[]"
+
+
+def test_more_threads_than_numba_has_are_refused():
+    with pytest.raises(ValueError, match=r"threads=1000: Numba uses \d+ at most.*set NUMBA_NUM_THREADS=1000"):
+        warmup("mlp", threads=1000)
+    with pytest.raises(ValueError, match=r"threads=0: give a whole number of at least 1"):
+        warmup("mlp", threads=0)
 
 
 def test_a_network_that_is_none_is_told(capsys):
