@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 
 import dtnn
 
-pytestmark = pytest.mark.slow  # each compiles everything, in a process and a cache of its own
+pytestmark = [pytest.mark.slow, pytest.mark.limit(180)]  # each compiles everything, in a process and a cache of its own
 
 ROOT = Path(dtnn.__file__).parents[1]
 CODE = """
@@ -49,7 +50,7 @@ print(json.dumps([early, late]))
 def test_nothing_is_compiled_once_the_steps_have_begun(tmp_path, threads, batch):
     environment = os.environ | {"DTNN_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(ROOT), "NUMBA_NUM_THREADS": "2"}
     command = [sys.executable, "-c", CODE, str(threads), str(batch)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=55)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=170)
     assert done.returncode == 0, done.stderr
     early, late = json.loads(done.stdout)
     assert len(early) > 5
@@ -70,10 +71,31 @@ def test_where_nothing_can_be_written_it_trains_after_one_note(tmp_path):
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("DTNN", "XDG"))}
     environment |= {"HOME": "/proc/nobody", "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
-        [sys.executable, "-c", TRAIN], env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=55
+        [sys.executable, "-c", TRAIN], env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=170
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["2", "epochs"]
     assert done.stderr.count("RuntimeWarning") == 1
     assert "set DTNN_CACHE_DIR" in done.stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_a_package_that_cannot_be_written_trains_and_nothing_is_written_to_it(tmp_path):
+    """Case 80: installed by somebody else."""
+    site, cache = tmp_path / "site", tmp_path / "cache"
+    shutil.copytree(ROOT / "dtnn", site / "dtnn", ignore=shutil.ignore_patterns("__pycache__"))
+    for path in site.rglob("*"):
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    before = sorted(site.rglob("*"))
+    environment = os.environ | {"PYTHONPATH": str(site), "DTNN_CACHE_DIR": str(cache), "PYTHONDONTWRITEBYTECODE": "1"}
+    code = TRAIN + "print(dtnn.__file__)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=170
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["2", "epochs", str(site / "dtnn" / "__init__.py")]
+    assert done.stderr == ""
+    assert sorted(site.rglob("*")) == before  # also as root, who may write everywhere
+    assert list(cache.rglob("*.kernel"))
+    for path in site.rglob("*"):
+        path.chmod(0o755)

@@ -100,6 +100,19 @@ def network(dtype="float32"):
     return Model(Flatten(), Linear(8), ReLU(), Dropout(0.2), Linear(3), input_shape=(4, 4, 1), dtype=dtype)
 
 
+def test_case_73_the_last_batch_counts_by_its_samples():
+    """Losses 10 and 10, then 9, in batches of two."""
+
+    def told(outputs, targets, weight):
+        return float(targets.sum()), np.zeros_like(outputs)
+
+    x, losses = np.ones((3, 2), np.float32), np.array([10.0, 10.0, 9.0])
+    for seed in range(3):  # whoever comes last
+        model = Model(Linear(1), input_shape=(2,))
+        history = model.fit(x, losses, loss=told, metrics=(), batch_size=2, epochs=2, seed=seed, show=False)
+        assert history.history["loss"] == pytest.approx([29 / 3] * 2, rel=1e-6)
+
+
 def test_case_74_the_first_loss_told_is_that_before_training():
     x, y = images()
     model = Model(Flatten(), Linear(8), ReLU(), Linear(3), input_shape=(4, 4, 1))
