@@ -2,10 +2,12 @@
 
 import contextlib
 import os
+import pickle
 import platform
 import time
 
 from . import here, leftovers
+from .asked import again
 from .outcome import Outcome, pack_outcome
 
 AGAIN = 0.1  # seconds until a rank is asked again for what it has told
@@ -13,7 +15,7 @@ LATE = 5.0  # seconds after which a rank that hasn't begun a run that others do 
 
 
 def choose(name=None):
-    """The folder of the cluster that is meant.
+    """The folder of the cluster that is meant, and with which arguments it was started.
 
     Parameters
     ----------
@@ -30,11 +32,19 @@ def choose(name=None):
     own = [found for found in meant if leftovers.signed(found.folder).get("session") == (here.session() or None)]
     meant = own if name is None and len(own) == 1 else meant
     if len(meant) == 1:
-        return meant[0].folder
+        return meant[0].folder, _asked(meant[0].folder)
     names = [os.path.basename(found.folder) for found in meant or waiting]
     if meant:
         raise RuntimeError(f"several clusters wait for a client: {', '.join(names)}; name one: Cluster.attach({names[0]!r})")
     raise RuntimeError(_none(name, names))
+
+
+def _asked(path):
+    try:
+        return again(leftovers.signed(path)["asked"])
+    except (KeyError, TypeError, ValueError):
+        text = f"what is written in {path} is damaged, so it can't be attached to; `dtnn clean --all` ends it"
+        raise RuntimeError(text) from None
 
 
 def _none(name, others):
@@ -93,8 +103,6 @@ class Retold:
             if told["run"] != self.number:
                 self._missed()
             elif told["ended"]:
-                import pickle
-
                 self._outcome = pickle.loads(batches[0])
             else:
                 self._data.update((str(place), batch) for place, batch in enumerate(batches, self._next))

@@ -45,6 +45,13 @@ def same(cluster):
     return None, " ".join(map(_beside, others))
 
 
+def called(name=None):
+    """The cluster of this process that may outlive it and whose folder is called so, or the only one; None if there is none."""
+    ours = {other._crew.folder: other for other in CLUSTERS if other.state == "running" and other._asked.keep_alive}
+    found = [other for path, other in ours.items() if name in (None, path, os.path.basename(path))]
+    return found[0] if len(found) == 1 else None
+
+
 def word_of_the_last_kernel():
     """What became of the cluster of this notebook's kernel before this one; "" if there was none. Told once."""
     name = session()

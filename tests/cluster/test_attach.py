@@ -126,16 +126,20 @@ def test_when_its_time_is_over_it_ends(script):
 
 
 @needs_mpi
-def test_one_that_is_in_use_is_not_attached_to():
+def test_one_that_is_in_use_is_not_attached_to_but_in_its_own_process(script):
     with Cluster(1, keep_alive="1m", on_wait=False) as cluster:
-        with pytest.raises(RuntimeError, match=r"(?s)no cluster waits for a client.*keep_alive=.*one that is in use can't be"):
-            Cluster.attach()
+        other = script("from dtnn import Cluster\ntry: Cluster.attach()\nexcept RuntimeError as error: print(error)")
+        told = " ".join(lines(other))
+        assert "no cluster waits for a client" in told
+        assert "one that is in use can't be attached to" in told
+        assert Cluster.attach() is cluster
+        assert Cluster.attach(os.path.basename(cluster._crew.folder)) is cluster
         assert cluster.run(lambda comm: comm.rank).result(20) == 0
         path = cluster._crew.folder
     assert nothing_left(path, 0.1)
 
 
-def test_several_that_wait_have_to_be_named(monkeypatch):
+def test_several_that_wait_have_to_be_named():
     paths = [folder.make() for _ in range(2)]
     for path in paths:
         leftovers._write(path, {"pid": 10**8, "born": 1.0, "place": leftovers.place(), "ranks": 2})
@@ -147,6 +151,8 @@ def test_several_that_wait_have_to_be_named(monkeypatch):
     assert all(name in str(told.value) for name in names)
     with pytest.raises(RuntimeError, match="no cluster called 'c1-none' waits for a client; there are c"):
         Cluster.attach("c1-none")
+    with pytest.raises(RuntimeError, match="is damaged, so it can't be attached to; `dtnn clean --all` ends it"):
+        Cluster.attach(names[0])
 
 
 @pytest.mark.parametrize(("given", "seconds"), [("90", 90), (1.5, 1.5), ("30m", 1800), ("2 h", 7200), (True, 7200)])

@@ -1,7 +1,9 @@
 """One mpiexec over two hosts that only share files: started, encrypted, told when a rank dies, and gone with the client."""
 
 import json
+import os
 import re
+import stat
 import subprocess
 import sys
 
@@ -167,6 +169,8 @@ def test_mpich_and_open_mpi_are_told_the_hosts_in_their_words(monkeypatch):
 @pytest.mark.slow
 def test_on_one_host_messages_are_encrypted_on_request():
     with Cluster(1, secure=True, on_wait=False) as cluster:
-        with open(f"{cluster._crew.folder}/security/ipcontroller-dtnn-client.json") as file:
+        path = f"{cluster._crew.folder}/security/ipcontroller-dtnn-client.json"
+        with open(path) as file:
             assert json.load(file)["curve_serverkey"]
+        assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
         assert cluster.run(lambda comm: comm.Allreduce(1)).result(20) == 1
