@@ -57,3 +57,34 @@ def slow_rank(pool):
 
     model = Model(Flatten(), Slow(), Linear(10), input_shape=(8, 6, 1))
     return sum(record.wait for record in train(comm, model, digits(), batch_size=10) if isinstance(record, Ledger))
+
+
+@pytest.mark.parametrize("strategy", ["AllReduce()", "Sharded()", "LocalSGD(4)", "Compressed('int8')", "ParameterServer()"])
+def test_numbers_that_are_not_finite_end_all_ranks_at_the_same_step_and_name_the_layer(strategy):
+    """One rank's activations leave the finite numbers at its third step."""
+    for steps, text, finite in run_mpi(__file__, "spoiled", 3, strategy):
+        assert steps == 2
+        assert finite, "the weights are those of the step before"
+        assert "step 3 left the finite numbers, first in the output of spoils_1" in text
+
+
+def spoiled(pool, strategy):
+    from dtnn import Model, parallel
+    from dtnn.nn import Flatten, Layer, Linear
+    from dtnn.records import Step
+    from dtnn.training import NotFinite
+
+    comm = pool.checkout()
+
+    class Spoils(Layer):
+        def forward(self, x, step=None):
+            if comm.rank == 1 and step.number == 3:
+                x = x * np.float32(np.inf)
+            return x, lambda dy: dy
+
+    model, steps = Model(Flatten(), Linear(4), Spoils(), Linear(10), input_shape=(8, 6, 1)), 0
+    try:
+        for record in train(comm, model, digits(), batch_size=10, epochs=2, strategy=eval(strategy, vars(parallel))):
+            steps += isinstance(record, Step)
+    except NotFinite as error:
+        return steps, str(error), bool(np.isfinite(model.parameters.value).all())
