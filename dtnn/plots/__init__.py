@@ -1,8 +1,9 @@
 """Pictures of runs: records in, matplotlib Axes out.
 
 `curves` (loss, accuracy), `breakdown` (each rank's time), `scaling` (a study's speed-up), `picture` and `figure` (a
-whole run in one), `Live` (a run as it happens), `Timeline` and `gantt` (a step, layer by layer and message by message).
-`totals` gives the numbers behind the bars, `report` a run as text.
+whole run in one), `Live` (a run as it happens), `Timeline` and `gantt` (a step, layer by layer and message by message),
+`network` (a network to scale), `messages` (a round of an all-reduce), `plane` (points, their ranks, and what a network says of
+each place). `totals` gives the numbers behind the bars, `report` a run as text.
 """
 
 from .breakdown import breakdown, totals
@@ -10,7 +11,10 @@ from .curves import curves
 from .gantt import gantt
 from .gradients import gradient_cosines, gradient_norms, gradients_figure
 from .live import Live
+from .messages import messages
+from .network import network
 from .picture import figure, picture
+from .plane import plane
 from .report import report
 from .scaling import efficiency, scaling, study_figure, time_per_step
 from .timeline import Timeline
@@ -26,7 +30,10 @@ __all__ = [
     "gradient_cosines",
     "gradient_norms",
     "gradients_figure",
+    "messages",
+    "network",
     "picture",
+    "plane",
     "report",
     "scaling",
     "study_figure",
