@@ -61,7 +61,7 @@ MAY_IMPORT = {
     "check": GROUND | FIRST | SECOND | THIRD | {"model"},
     "scaling": GROUND | FIRST | SECOND | THIRD | {"model", "fitting"},
     "zoo": {"nn", "model"},
-    "warmup": GROUND | FIRST | SECOND | THIRD | {"model", "zoo"},
+    "warmup": GROUND | FIRST | SECOND | THIRD | {"known", "model", "zoo"},
     "lab": None,  # anything
     "cli": None,
     "demo": None,
