@@ -27,7 +27,7 @@ class LayerRow:
             for sign, name, tip in (
                 ("↑", "up", "move up"),
                 ("↓", "down", "move down"),
-                ("++", "duplicate", "the same once more"),
+                ("+", "duplicate", "the same once more"),
                 ("✕", "remove", "take it out"),
             )
         ]

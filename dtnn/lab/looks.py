@@ -16,8 +16,9 @@ CSS = """<style>
 .dtnn-wrong { color: var(--jp-error-color0, #B3261E); font-size: 12px; line-height: 1.35; white-space: pre-wrap;
   border-left: 3px solid var(--jp-error-color1, #B3261E); padding-left: 6px; margin: 2px 0; overflow-wrap: anywhere; }
 .dtnn-layers > *, .dtnn-layer > *, .dtnn-layer .widget-hbox > * { flex-shrink: 0; }
-.dtnn-layer button { text-align: left; font-size: 12px; line-height: 24px; height: 24px; margin: 1px; }
-.dtnn-layer .dtnn-call { font-family: var(--jp-code-font-family, monospace); flex: 0 1 190px; }
+.dtnn-layer button.jupyter-button { text-align: left; font-size: 12px; line-height: 24px; height: 24px; margin: 1px;
+  padding: 0 5px; }
+.dtnn-layer .dtnn-call { font-family: var(--jp-code-font-family, monospace); flex: 0 1 208px; }
 .dtnn-layer .dtnn-facts { flex: 1 1 150px; min-width: 0; overflow: hidden; padding: 1px 2px 0 6px; }
 .dtnn-form { display: grid; grid-template-columns: repeat(auto-fit, minmax(205px, 1fr)); padding: 2px 4px 4px 12px; }
 .dtnn-code textarea { font-family: var(--jp-code-font-family, monospace); font-size: 12px; }

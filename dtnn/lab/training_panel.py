@@ -6,8 +6,8 @@ import ipywidgets as widgets
 
 from ..cluster import Cluster
 from ..plots.live import Live
+from .insights import Insights
 from .looks import Message, button, faint
-from .pane import Pane
 from .panel import begin
 
 
@@ -42,10 +42,11 @@ class TrainingPanel:
         self.lr = widgets.FloatText(layout={"width": "90px"}, tooltip="the learning rate from now on").add_class("dtnn-lr")
         self.lr_button = button("set rate", self.set_lr, "use this learning rate from the next step on").add_class("dtnn-set-lr")
         self.state = widgets.HTML().add_class("dtnn-state")
-        self.message, self.pane = Message(), Pane()
+        self.message, self.insights = Message(), Insights()
+        self.pane = self.insights.pane
         buttons = self.train_button, self.pause_button, self.step_button, self.stop_button, self.lr, self.lr_button, self.state
         self.tools = widgets.HBox(buttons, layout={"flex_flow": "row wrap"})
-        self.box = widgets.VBox([self.tools, self.message.box, self.pane.box], layout={"min_width": "0"}).add_class(
+        self.box = widgets.VBox([self.tools, self.message.box, self.insights.box], layout={"min_width": "0"}).add_class(
             "dtnn-training"
         )
         self._show("ready")
@@ -112,6 +113,7 @@ class TrainingPanel:
             self._show_rate(settings["optimizer"])
             with self._settings.injected():
                 self.run = model.start(data, cluster=cluster, **settings)
+            self.insights.watch(self.run, [row.name for row in model.summary() if row.parameters])
             self._show(self.run.state)
             await self._follow(self.run)
             self._show(self.run.state)

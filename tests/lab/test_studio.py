@@ -323,3 +323,36 @@ def test_pasted_python_and_back(studio):
     panel._paste()
     assert "no network" in panel.message.text
     assert panel.text.value == "import os; os.remove('x')", "what was typed stays to be mended"
+
+
+def test_a_run_is_looked_into_where_somebody_looks(studio):
+    insights = studio.training.insights
+    insights.tabs.selected_index = 2
+    assert insights.words.message.text == "there is no run yet; train first"
+    insights.tabs.selected_index = 0
+    trained(studio)
+    insights.tabs.selected_index = 2
+    assert insights.words.message.text == ""
+    assert "<table" in insights.words.page.value
+    insights.tabs.selected_index = 1
+    assert insights.step.picture.value[1:4] == b"PNG"
+    insights.tabs.selected_index = 3
+    assert "no gradients" in insights.gradients.message.text or "keep_gradients_every" in insights.gradients.message.text
+
+
+def test_gradients_of_a_run_that_goes_on(studio):
+    studio.settings.epochs.value, insights = 10**6, studio.training.insights
+
+    async def notebook():
+        studio.training.train_button.click()
+        await until(lambda: studio.run and studio.run.records.last(dtnn.records.Step), studio)
+        insights.tabs.selected_index = 3
+        insights.look()
+        await until(lambda: insights.gradients.picture.value or insights.gradients.message.text, studio)
+        studio.training.stop_button.click()
+        await until(lambda: not studio.training.busy, studio)
+
+    asyncio.run(notebook())
+    assert insights.gradients.message.text == ""
+    assert insights.gradients.picture.value[1:4] == b"PNG"
+    assert insights.layer.options == ("linear_1", "linear_2")

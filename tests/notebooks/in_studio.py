@@ -1,0 +1,148 @@
+"""Build and train a network in JupyterLab by clicks alone, with a real browser, and print as JSON what was seen.
+
+python in_studio.py FOLDER CHROMIUM: FOLDER is private and gets the notebook, Jupyter's folders and the screenshots.
+"""
+
+import contextlib
+import json
+import signal
+import sys
+import time
+from pathlib import Path
+
+import nbformat
+from in_lab import OPENED, READY, RUN_CELL, SHUT_DOWN, lab, ours, output, until
+from playwright.sync_api import sync_playwright
+
+CELLS = [
+    "import dtnn\nstudio = dtnn.lab.Studio()\nstudio",
+    "print('six times seven is', 6 * 7, 'while the run is', studio.run.state)",
+    "class Twice(dtnn.nn.Layer):\n    def forward(self, x, step=None):\n        return 2 * x, lambda dy: 2 * dy",
+    """
+score, last = studio.model.evaluate(studio.data), studio.run.records.last(dtnn.records.Step)
+print(studio.run.state, studio.run.size, "ranks | accuracy", score["accuracy"], "| rate", last.lr)
+""",
+]
+LAYERS = "Conv2d", "ReLU", "MaxPool2d", "Flatten", "Linear"
+
+
+def main(folder, chromium):
+    folder = Path(folder)
+    (folder / "work").mkdir()
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell.strip()) for cell in CELLS], metadata=kernel)
+    nbformat.write(book, folder / "work" / "studio.ipynb")
+    with lab(folder) as address, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        page = browser.new_page(viewport={"width": 1000, "height": 1400})
+        page.set_default_timeout(60_000)
+        try:
+            seen = use(page, address, folder)
+        except BaseException:
+            page.screenshot(path=folder / "failed.png")
+            raise
+        browser.close()
+    print(json.dumps(seen))
+
+
+def use(page, address, folder):
+    """What a new user does, and what there is to see."""
+    seen, errors = {}, []
+    page.on("pageerror", lambda error: errors.append(str(error)[:300]))
+    page.on("console", lambda message: errors.append(message.text[:300]) if message.type == "error" else None)
+    page.goto(f"{address}/lab/tree/studio.ipynb?reset")
+    page.wait_for_selector(".jp-Notebook .jp-Cell")
+    page.wait_for_function(READY)
+    page.evaluate(OPENED)
+    errors.clear()  # JupyterLab's own, while it starts
+    began = time.time()
+    page.evaluate(RUN_CELL, 0)
+    page.wait_for_selector(".dtnn-train")
+    page.evaluate("document.querySelector('.dtnn-studio').scrollIntoView()")
+    build(page, seen)
+    page.screenshot(path=folder / "built.png")
+    seen["seconds"] = {"built": time.time() - began}
+    train(page, seen, folder)
+    seen["seconds"]["trained"] = time.time() - began
+    page.evaluate(RUN_CELL, 3)
+    seen["result"] = output(page, 3)
+    page.evaluate(RUN_CELL, 2)
+    until(lambda: "Twice" in page.text_content(".dtnn-kind select"), 20, "the layer of the cell")
+    seen["cut_off"] = page.evaluate(
+        "[...document.querySelectorAll('.dtnn-studio .jupyter-button')].filter(b => b.scrollWidth > b.clientWidth + 1"
+        " && !b.classList.contains('dtnn-call')).map(b => b.textContent)"
+    )
+    page.screenshot(path=folder / "ended.png", full_page=True)
+    page.evaluate(SHUT_DOWN)
+    with contextlib.suppress(TimeoutError):
+        until(lambda: not ours(folder), 20, "the processes to end")
+    seen["left"], seen["errors"] = ours(folder), errors
+    return seen
+
+
+def build(page, seen):
+    """A small convolutional network from nothing, with one mistake on the way."""
+    page.click(".dtnn-clear")
+    for number, name in enumerate(LAYERS, 1):
+        page.select_option(".dtnn-kind select", label=name)
+        page.dblclick(".dtnn-add") if name == "ReLU" else page.click(".dtnn-add")
+        until(lambda: page.locator(".dtnn-call:visible").count() >= number, 20, name)  # noqa: B023
+        if name == "ReLU":
+            until(lambda: page.locator(".dtnn-call:visible").count() == 3, 20, "two of them")
+            page.click(".dtnn-undo")
+            until(lambda: page.locator(".dtnn-call:visible").count() == 2, 20, "one of them")
+    page.locator(".dtnn-call:visible").first.click()
+    channels = page.locator(".dtnn-layers .dtnn-form:visible input[type=number]").first
+    channels.wait_for()
+    channels.fill("8")
+    channels.press("Enter")
+    until(lambda: page.locator(".dtnn-call:visible").first.inner_text().startswith("Conv2d(8,"), 20, "8 channels")
+    page.locator(".dtnn-call:visible").first.click()
+    page.locator(".dtnn-layer:visible .dtnn-down").nth(3).click()
+    page.locator(".dtnn-wrong:visible").first.wait_for()
+    seen["misfit"] = page.locator(".dtnn-layers .dtnn-wrong:visible").first.inner_text()
+    page.click(".dtnn-undo")
+    until(lambda: page.locator(".dtnn-layers .dtnn-wrong:visible").count() == 0, 20, "the network to fit")
+    seen["layers"] = page.locator(".dtnn-call:visible").all_inner_texts()
+    seen["total"] = page.inner_text(".dtnn-total")
+
+
+def train(page, seen, folder):
+    """Two engines; pause, a step, another rate, on, stop."""
+    epochs = page.locator(".dtnn-epochs input")
+    epochs.fill("100000")
+    epochs.press("Enter")
+    page.dblclick(".dtnn-train")
+    page.wait_for_selector(".dtnn-live:visible", timeout=60_000)
+    until(lambda: "step" in page.inner_text(".dtnn-line"), 90, "the first step")
+    page.evaluate(RUN_CELL, 1)
+    seen["free"] = output(page, 1)
+    page.evaluate("document.querySelector('.dtnn-train').scrollIntoView({block: 'center'})")
+    until(lambda: int(step(page)) > 200, 60, "some steps")
+    page.click(".dtnn-pause")
+    until(lambda: page.inner_text(".dtnn-pause") == "Resume", 30, "the pause")
+    time.sleep(1)
+    paused_at = step(page)
+    page.click(".dtnn-step")
+    until(lambda: step(page) == paused_at + 1, 30, "one step")
+    rate = page.locator(".dtnn-lr input")
+    rate.fill("0.01")
+    rate.press("Enter")
+    page.click(".dtnn-set-lr")
+    page.click(".dtnn-pause")
+    until(lambda: step(page) > paused_at + 20, 30, "it to go on")
+    seen["line"] = page.inner_text(".dtnn-line")
+    page.screenshot(path=folder / "training.png")
+    page.click(".dtnn-stop")
+    until(lambda: page.inner_text(".dtnn-state") in ("stopped", "interrupted"), 40, "the end")
+    seen["enabled"] = page.is_enabled(".dtnn-train") and not page.is_enabled(".dtnn-stop")
+
+
+def step(page):
+    """The step that the line below the picture tells."""
+    return int(page.inner_text(".dtnn-line").split("step ")[1].split(" ")[0].replace(",", ""))
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended from outside"))  # so that all that was started is ended
+    main(*sys.argv[1:])
