@@ -1,15 +1,10 @@
 """Ranks that work together, started from here: as MPI engines or as threads."""
 
-import functools
-import inspect
 import threading
 
 from .. import inject
-from ..records import Step
 from . import here, leftovers, roster, waiting
 from .asked import asked, is_ready
-from .ending import finish
-from .run import Run
 from .started import Started
 
 
@@ -137,21 +132,14 @@ class Cluster:
         RuntimeError
             There is none (only one with `keep_alive` outlives its client, and only for so long), or there are several.
         """
-        from .attaching import choose
-        from .engines import Engines
-        from .processes import Processes
+        from .attaching import take_over
 
         ours = here.called(name)
         if ours is not None:  # the cell is run again
             return ours
-        path, found = choose(name)
-        self = cls.__new__(cls)
-        self._take(found, timeout, on_wait)
-        crew = Engines(Processes(found, path), found.size, timeout)
-        with waiting.waiting(on_wait) as waits:
-            crew.start(waits)
-        self._hold(Started(crew, found))
-        self._started.last = _found_run(crew)
+        started, self = take_over(name, timeout, on_wait), cls.__new__(cls)
+        self._take(started.asked, timeout, on_wait)
+        self._hold(started)
         return self
 
     def _hold(self, started):
@@ -217,14 +205,7 @@ class Cluster:
             raise TypeError(f"a job is a function that takes a communicator, not {job!r:.60}; pass the function itself")
         if self._crew is None:
             raise RuntimeError("the cluster is stopped: start it with cluster.start(), or use it within `with Cluster(...)`")
-        with self._started.lock:
-            crew = self._started.crew
-            crew.check()
-            name, generates = getattr(job, "__name__", type(job).__name__), inspect.isgeneratorfunction(job)
-            run = Run(crew.size, name, crew.rows(), generates)
-            run._start(functools.partial(_conduct, crew, pack(inject.affected(job, crew.size), args, kwargs), self._started.last))
-            self._started.last = run
-        return run
+        return self._started.begin(job, pack(inject.affected(job, self.ranks), args, kwargs))
 
     @property
     def last_run(self):
@@ -240,12 +221,7 @@ class Cluster:
         """
         if self._crew is None:
             return [{"rank": rank, "threads": self.threads_per_rank, "state": "stopped"} for rank in range(self.ranks)]
-        crew, last = self._started.crew, self._started.last
-        busy = last is not None and not last._drained.is_set()
-        doing = {"state": last.name, "step": _step(last.records)} if busy else {"state": "idle"}
-        dead, rows, memory = crew.dead(), crew.rows(), crew.memory()
-        told = [{**row, **doing, "memory": bytes} for row, bytes in zip(rows, memory)]
-        return [{**row, "state": "dead", "step": None, "memory": None} if row["rank"] in dead else row for row in told]
+        return self._started.rows()
 
     def __repr__(self):
         return roster.text(f"<{self._title}>", self.describe())
@@ -268,36 +244,3 @@ class Cluster:
         if is_ready(self.launcher):
             return Engines(Borrowed(self.launcher, self._asked.ranks), self._asked.ranks, self.timeout)
         return Engines(Processes(self._asked), self._asked.size, self.timeout)
-
-
-def _conduct(crew, parcel, before, run):
-    """See a run through, after the one before it."""
-    while before is not None and not before._drained.wait(0.1):
-        stuck = f" (rank {', '.join(map(str, before.stuck))} can't be interrupted; cluster.restart() goes on without it)"
-        run._waits("the run before it to end" + (stuck if before.stuck else ""))
-        if not run.done and (crew.stopped or run._given_up(queued=True)):
-            run._interrupting()
-            finish(run)  # for the user; whoever comes next still waits for the one that runs
-    if run.done:
-        return
-    if crew.stopped:
-        run._interrupting()
-    else:
-        crew.conduct(run, parcel)
-
-
-def _found_run(crew):
-    """The run that goes on, or the last one, on engines that were attached to; None if there was none."""
-    told = crew.last_told()
-    if told is None:
-        return None
-    number, name, takes_commands = told
-    run = Run(crew.size, name, crew.rows(), takes_commands)
-    run._start(functools.partial(crew.follow, number))
-    return run
-
-
-def _step(records):
-    """The step that a training is at; None for other jobs."""
-    last = records.last(Step)
-    return last and last.step

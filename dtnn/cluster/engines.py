@@ -8,10 +8,10 @@ import sys
 import time
 
 from . import checks, engine, here, listening, obituary
-from .attaching import Retold
 from .ending import finish
 from .flight import TICK, Flight
 from .outcome import Outcome, unpack_outcome
+from .retold import Retold
 
 AT_ONCE = 0.3  # seconds that a table may wait for a rank's answer
 LAST_MAIL = 0.5  # seconds that messages may still take when the launcher or the controller has ended

@@ -1,10 +1,16 @@
 """What has been started and is still held by somebody: ended when the last one lets go of it."""
 
 import atexit
+import functools
+import inspect
 import os
 import threading
 import time
 import weakref
+
+from ..records import Step
+from .ending import finish
+from .run import Run
 
 
 class Process:
@@ -49,10 +55,51 @@ class Started:
         atexit.register(_ending)  # what is registered last runs first: before all finalizers
         return finalizer
 
+    def begin(self, job, parcel):
+        """A new run of a job, which waits for the one before it."""
+        with self.lock:
+            crew = self.crew
+            crew.check()
+            name, generates = getattr(job, "__name__", type(job).__name__), inspect.isgeneratorfunction(job)
+            run = Run(crew.size, name, crew.rows(), generates)
+            run._start(functools.partial(_conduct, crew, parcel, self.last))
+            self.last = run
+        return run
+
+    def rows(self):
+        """One description a rank, see `Cluster.describe`."""
+        busy = self.last is not None and not self.last._drained.is_set()
+        doing = {"state": self.last.name, "step": _step(self.last.records)} if busy else {"state": "idle"}
+        dead, rows, memory = self.crew.dead(), self.crew.rows(), self.crew.memory()
+        told = [{**row, **doing, "memory": bytes} for row, bytes in zip(rows, memory)]
+        return [{**row, "state": "dead", "step": None, "memory": None} if row["rank"] in dead else row for row in told]
+
     def stop(self):
         """End the ranks, for all who hold them."""
         if os.getpid() == self._pid:  # a fork of this process has no say in it
             self.crew.stop()
+
+
+def _conduct(crew, parcel, before, run):
+    """See a run through, after the one before it."""
+    while before is not None and not before._drained.wait(0.1):
+        stuck = f" (rank {', '.join(map(str, before.stuck))} can't be interrupted; cluster.restart() goes on without it)"
+        run._waits("the run before it to end" + (stuck if before.stuck else ""))
+        if not run.done and (crew.stopped or run._given_up(queued=True)):
+            run._interrupting()
+            finish(run)  # for the user; whoever comes next still waits for the one that runs
+    if run.done:
+        return
+    if crew.stopped:
+        run._interrupting()
+    else:
+        crew.conduct(run, parcel)
+
+
+def _step(records):
+    """The step that a training is at; None for other jobs."""
+    last = records.last(Step)
+    return last and last.step
 
 
 def _let_go(started):

@@ -1,5 +1,6 @@
 """What becomes of processes: whatever happens to whom, nothing is left, and the user is told."""
 
+import contextlib
 import os
 import signal
 import stat
@@ -168,6 +169,42 @@ def test_two_clusters_at_once(engines):
         runs = [cluster.run(lambda comm, k: comm.Allreduce(k), k) for k in (1, 2) for cluster in (engines, other)]
         assert [run.result(20) for run in runs] == [2, 2, 4, 4]
         assert not {row["pid"] for row in engines.describe()} & {row["pid"] for row in other.describe()}
+
+
+@pytest.mark.slow
+@pytest.mark.limit(600)
+def test_ten_clusters_of_one_user_at_once(script):  # case 19
+    text = (
+        "import time\nfrom dtnn.cluster import Cluster\n"
+        "if __name__ == '__main__':\n"
+        "    with Cluster(1, timeout=500, on_wait=False) as cluster:\n"
+        "        run = cluster.run(lambda comm: comm.Allreduce(7)); print(run.result(300), cluster._crew.folder, flush=True)\n"
+        "        time.sleep(1000)\n"
+    )
+    clients = [script(text) for _ in range(10)]
+    told = [read_line(client).split() for client in clients]
+    assert [result for result, _ in told] == ["7"] * 10
+    paths = {path for _, path in told}
+    assert len(paths) == 10
+    assert all(watchdog.members(path) for path in paths)
+    # one socket of MPICH's mpiexec, by which its processes find it, can't be told an address
+    listening = [listeners(pid) for path in paths for pid in watchdog.members(path)]
+    assert {address for addresses in listening for address in addresses if address != ALL} <= {"127.0.0.1", "::1"}
+    for client in clients:
+        client.kill()
+    assert all(nothing_left(path, 60) for path in paths)
+
+
+ALL = "0.0.0.0"
+
+
+def listeners(pid):
+    """Addresses on which a process listens."""
+    import psutil
+
+    with contextlib.suppress(psutil.Error):
+        return [found.laddr.ip for found in psutil.Process(pid).net_connections("tcp") if found.status == psutil.CONN_LISTEN]
+    return []
 
 
 def fake_mpiexec(tmp_path, monkeypatch, body):

@@ -25,9 +25,9 @@ def step(number):
 
 def count(comm, steps, pause=0.0):
     """A generator job: notes of each rank, steps told by rank 0, and it can be stopped."""
-    yield Note(comm.rank, time.time(), f"rank {comm.rank} of {comm.size} begins")
+    asked = yield Note(comm.rank, time.time(), f"rank {comm.rank} of {comm.size} begins")
     for number in range(1, steps + 1):
-        asked = yield step(number)
+        asked = (yield step(number)) or asked
         time.sleep(pause)
         if comm.Allreduce(float(asked is not None)):
             break
