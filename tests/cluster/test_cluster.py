@@ -19,7 +19,9 @@ def test_an_unknown_launcher_has_a_nearest_right_one(name):
 
 
 def test_a_launcher_that_is_no_launcher_is_refused():
-    with pytest.raises(TypeError, match="launcher=5 is none; give 'mpi', 'threads', 'slurm', 'ssh', or an ipyparallel Cluster or Client"):
+    with pytest.raises(
+        TypeError, match="launcher=5 is none; give 'mpi', 'threads', 'slurm', 'ssh', or an ipyparallel Cluster or Client"
+    ):
         Cluster(2, launcher=5)
 
 
