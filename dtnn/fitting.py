@@ -96,7 +96,7 @@ class Fitting:
             resume=self.resume,
             settings=self.describe(used),
         )
-        return train_with_callbacks, (self.model, self.rows, self.callbacks, settings)
+        return training, (self.model, self.rows, self.callbacks, settings)
 
     def describe(self, batch_size):
         """What the run's first record says of it."""
@@ -208,7 +208,7 @@ class Here:
         return self.state != "running"
 
 
-def train_with_callbacks(comm, model, rows, callbacks, settings):
+def training(comm, model, rows, callbacks, settings):
     """The job: `train`, with the callbacks on rank 0."""
     generator = train(comm, model, rows, **settings)
     return (yield from (with_callbacks(generator, callbacks, model) if comm.rank == 0 else generator))
