@@ -1,33 +1,11 @@
 """The diagnoses: each a function of accounts that finds one way of losing time, and what to try against it."""
 
 import re
-from dataclasses import dataclass
 
 from . import words
+from .finding import Finding
 
 FEW = 0.02  # a difference between ranks below this share is none
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing that took time.
-
-    Parameters
-    ----------
-    kind : str
-        "imbalance", "jitter", "transfer", "exposed", "packing", "update", "evaluation", "data", "other" or "computing".
-    share : float
-        Of all ranks' time, 0 to 1: what could be won at most.
-    text : str
-        What was found, with numbers.
-    advice : str
-        One thing to try.
-    """
-
-    kind: str
-    share: float
-    text: str
-    advice: str
 
 
 def waiting(a):

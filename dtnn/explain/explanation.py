@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from . import diagnoses, words
 from .accounts import Accounts
-from .diagnoses import Finding
+from .finding import Finding
 
 SMALL, LARGE = 0.05, 0.1  # shares of the time from which on a loss is worth a sentence, and advice
 NAMES = (

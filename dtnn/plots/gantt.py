@@ -8,8 +8,8 @@ from ..tracing.path import critical_path, waits
 from ..tracing.steps import known
 from .axes import axes_or_new, dress, remark
 from .palette import COMMUNICATION, FAINT, INK, OWN, PAPER, PHASES, RULE, STATES, on
+from .step_words import MOST, milliseconds, name, received, shown, title
 
-MOST = 12  # ranks that are drawn; of more those that matter most
 NARROW = 0.006  # of the Axes; a layer that is narrower has no edge
 ARROWS = 80  # messages up to which each has its arrow
 OWN_ROW, COMM_ROW = 0.46, 0.2  # heights; a rank's place is 1 high
@@ -43,9 +43,9 @@ class Gantt:
     """The drawing of one step."""
 
     def __init__(self, step, ax):
-        self.step, self.ax = step, dress(ax, _title(step), "milliseconds since the step began", "", "x")
+        self.step, self.ax = step, dress(ax, title(step), "milliseconds since the step began", "", "x")
         self.path, self.waits = critical_path(step), waits(step)
-        self.ranks = _shown(step, self.path, self.waits)
+        self.ranks = shown(step, self.path, self.waits)
         self.row = {rank: place for place, rank in enumerate(self.ranks)}
         self.width = 1e3 * step.seconds or 1.0
         self.seen = set()
@@ -64,10 +64,10 @@ class Gantt:
         self.ax.barh(top, 1e3 * seconds, height, 1e3 * begin, align="edge", color=colour, **{"linewidth": 0, **more})
 
     def _write(self, words, begin, seconds, middle, colour):
-        """Words in a bar, the first that fit."""
+        """Words in a bar, the first that fit; None if none do."""
         for text in words:
             if len(text) * WIDTH_OF_A_LETTER * self.width < 1e3 * seconds:
-                self.ax.text(
+                return self.ax.text(
                     1e3 * (begin + seconds / 2),
                     middle,
                     text,
@@ -77,7 +77,7 @@ class Gantt:
                     color=colour,
                     clip_on=True,
                 )
-                return
+        return None
 
     def _own(self, rank):
         top = self.row[rank] + TOP
@@ -96,12 +96,11 @@ class Gantt:
     def _label_wait(self, rank, span, middle):
         other = next((other for waiting, other, _ in self.waits if waiting == rank), None)
         if other is not None:
-            spent = _milliseconds(span.seconds)
+            spent = milliseconds(span.seconds)
             words = f"waits {spent} for rank {other}", f"{spent} for {other}", f"for {other}"
-            box = {"facecolor": PHASES["wait"], "edgecolor": "none", "pad": 1.2}
-            self._write(words, span.time, span.seconds, middle, INK)
-            if self.ax.texts and self.ax.texts[-1].get_text() in words:
-                self.ax.texts[-1].set_bbox(box)
+            written = self._write(words, span.time, span.seconds, middle, INK)
+            if written is not None:
+                written.set_bbox({"facecolor": PHASES["wait"], "edgecolor": "none", "pad": 1.2})
 
     def _communication(self, rank):
         spans = [span for span in self.step.communication(rank) if span.seconds > 0]
@@ -117,7 +116,7 @@ class Gantt:
 
     def _arrows(self):
         """From where each message was sent to where it was received."""
-        pairs = [pair for rank in self.ranks for pair in _received(self.step, rank)]
+        pairs = [pair for rank in self.ranks for pair in received(self.step, rank)]
         pairs = [(sent, got) for sent, got in pairs if sent.source in self.row and sent.source in self.step.aligned]
         for sent, got in pairs if len(pairs) <= ARROWS else ():
             ends = (1e3 * (got.time + got.seconds), self._lane(got.rank)), (1e3 * sent.time, self._lane(sent.source))
@@ -145,7 +144,7 @@ class Gantt:
 
     def _frame(self):
         count = len(self.ranks)
-        self.ax.set_yticks(range(count), [_name(self.step, rank) for rank in self.ranks])
+        self.ax.set_yticks(range(count), [name(self.step, rank) for rank in self.ranks])
         for label, rank in zip(self.ax.get_yticklabels(), self.ranks):
             label.set_color(INK if rank in self.step.aligned else STATES["failed"])
         self.ax.tick_params(axis="y", length=0)
@@ -184,48 +183,6 @@ def nothing(ax):
     ax.set_axis_off()
     remark(ax).set_text("no step was traced:\ntrace=True looks at one every half second, from the second step on")
     return ax
-
-
-def _title(step):
-    """What the picture says, in a line."""
-    words = f"Step {step.step:,}: {_milliseconds(step.seconds)}"
-    found = waits(step)
-    if found:
-        rank, other, seconds = found[0]
-        words += f"  ·  rank {other} came last; rank {rank} waited {_milliseconds(seconds)} for it"
-    if len(step.ranks) > MOST:
-        words += f"  ·  {MOST} of {len(step.ranks)} ranks"
-    return words
-
-
-def _shown(step, path, found):
-    """The ranks that are drawn: all, or those on the critical path and those that waited longest."""
-    wanted = dict.fromkeys([*(leg.rank for leg in path), *(rank for rank, _, _ in found), *step.ranks])
-    return sorted(list(wanted)[:MOST], key=lambda rank: (rank not in step.aligned, rank))
-
-
-def _name(step, rank):
-    clock = step.clocks.get(rank)
-    if rank not in step.aligned:
-        return f"rank {rank}\nnot aligned"
-    if known(clock) and clock.uncertainty:
-        return f"rank {rank}\n± {_milliseconds(clock.uncertainty)}"
-    return f"rank {rank}"
-
-
-def _received(step, rank):
-    """Pairs of the message and the span in which this rank received it; the n-th of one sender is the n-th received from it."""
-    for source in step.aligned:
-        sent = [message for message in step.messages(source) if message.dest == rank] if rank in step.aligned else []
-        yield from zip(sent, [span for span in step.communication(rank) if span.name == f"Recv from {source}"])
-
-
-def _milliseconds(seconds):
-    """
-    >>> _milliseconds(0.00312), _milliseconds(0.000012)
-    ('3.12 ms', '12 µs')
-    """
-    return f"{1e3 * seconds:.3g} ms" if seconds >= 0.0001 else f"{1e6 * seconds:.0f} µs"
 
 
 def _below(ax):

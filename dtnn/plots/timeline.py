@@ -7,8 +7,9 @@ from matplotlib import rc_context
 
 from ..tracing import save, traced_steps
 from .axes import Sheet, paper
-from .gantt import MOST, gantt, nothing
+from .gantt import gantt, nothing
 from .picture import STYLE
+from .step_words import MOST
 
 WIDTH = 1000  # pixels
 INCHES = {"left": 0.95, "right": 0.2, "top": 0.5, "bottom": 0.95, "rank": 0.62}
