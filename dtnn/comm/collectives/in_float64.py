@@ -24,8 +24,8 @@ def in_float64(comm, array, algorithm=native):
     -----
     Cost: that of the algorithm for twice as many bytes, and a copy there and back.
 
-    What the order does to ``1e8 + 1 - 1e8 + 1`` in float32, a number on each of four ranks: hierarchical, recursive_doubling, torus
-    and tree give 0, central, ring and segmented_ring 1, rabenseifner 2; MPI libraries 0, ranks as threads 1; here it is 2.
+    What the order does to ``1e8 + 1 - 1e8 + 1`` in float32, a number on each of four ranks: hierarchical, recursive_doubling,
+    torus and tree give 0, central, ring and segmented_ring 1, rabenseifner 2; MPI libraries 0, ranks as threads 1; here it is 2.
 
     Examples
     --------
