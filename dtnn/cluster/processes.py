@@ -4,11 +4,11 @@ import contextlib
 import os
 import platform
 import time
-from dataclasses import dataclass
 
 from . import checks, folder, here, launchers, leftovers, obituary, slurm, watchdog
 from .started import Process
 
+PERIOD = 0.05  # seconds between two looks at whether a process has ended
 CONNECTION = os.path.join("security", "ipcontroller-dtnn-client.json")  # in a cluster's folder
 
 
@@ -137,12 +137,12 @@ class Processes:
             self._watchdog = None
 
 
-@dataclass(frozen=True)
 class Pid:
     """A process of this host by number and birth, so that it is not taken for a later one."""
 
-    pid: int
-    born: float
+    def __init__(self, pid, born):
+        self.pid, self.born = pid, born
+        self._ended, self._looked = False, 0.0
 
     @classmethod
     def of(cls, pid):
@@ -154,8 +154,10 @@ class Pid:
         return {"pid": self.pid, "born": self.born}
 
     def has_ended(self):
-        """Whether it has."""
-        return not leftovers.lives(self.pid, self.born)
+        """Whether it has; looked at now and then, for it is asked very often."""
+        if not self._ended and time.monotonic() - self._looked > PERIOD:
+            self._ended, self._looked = not leftovers.lives(self.pid, self.born), time.monotonic()
+        return self._ended
 
     def waits_for(self):
         """Nothing: it was started at once."""

@@ -69,7 +69,7 @@ class Started:
     def rows(self):
         """One description a rank, see `Cluster.describe`."""
         busy = self.last is not None and not self.last._drained.is_set()
-        doing = {"state": self.last.name, "step": _step(self.last.records)} if busy else {"state": "idle"}
+        doing = _doing(self.last) if busy else {"state": "idle"}
         dead, rows, memory = self.crew.dead(), self.crew.rows(), self.crew.memory()
         told = [{**row, **doing, "memory": bytes} for row, bytes in zip(rows, memory)]
         return [{**row, "state": "dead", "step": None, "memory": None} if row["rank"] in dead else row for row in told]
@@ -96,10 +96,10 @@ def _conduct(crew, parcel, before, run):
         crew.conduct(run, parcel)
 
 
-def _step(records):
-    """The step that a training is at; None for other jobs."""
-    last = records.last(Step)
-    return last and last.step
+def _doing(run):
+    """What ranks do that are at a run, and the step that a training is at."""
+    last = run.records.last(Step)
+    return {"state": run.name + ", paused" * (run.state == "paused"), "step": last and last.step}
 
 
 def _let_go(started):

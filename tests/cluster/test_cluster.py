@@ -109,6 +109,19 @@ def test_a_training_shows_its_step(cluster):
         run.wait(20)
 
 
+def test_a_training_that_pauses_shows_as_paused():
+    with Cluster(2, "threads") as cluster:
+        run = dtnn.zoo.mlp().start(dtnn.data.mnist5k(), cluster=cluster, batch_size=500, epochs=1000)
+        run.pause()
+        while run.state != "paused":
+            time.sleep(0.01)
+        assert [row["state"] for row in cluster.describe()] == ["training, paused"] * 2
+        run.stop()
+        run.result(20)
+        run._drained.wait(5)
+        assert [row["state"] for row in cluster.describe()] == ["idle"] * 2
+
+
 def test_what_a_rank_is_called_cannot_break_the_page():
     assert "<b>" not in roster.html("2 ranks", [{"rank": 0, "host": "<b>", "state": "<b>"}])
 
