@@ -192,7 +192,7 @@ class AllReduceLab(Panel):
         held = self.seen.sums[done]
         self._drawn = self._drawn or Messages(self.picture.axes(), *held.shape)
         self._drawn.show(held, self.seen.of(done + 1), f"{self.choice.value}: {self._where(done)}")
-        self.picture.show()
+        self.picture.show(self._drawn.moving)
 
     def _where(self, done):
         if not self.seen.parcels:

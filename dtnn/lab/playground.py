@@ -200,7 +200,8 @@ class Playground(Panel):
         self._plane.show(owners, play.outputs(places()), now if play.step else None, each)
         self._show_gradients(play)
         self._show_loss(play.losses)
-        self.sheet.show()
+        moving = [*self._plane.moving, *self._arrows.moving, self._each, self._loss]
+        self.sheet.show(moving, tuple(limit for ax in self.sheet.figure.axes for limit in (*ax.get_xlim(), *ax.get_ylim())))
         self.words_line.value = faint(self.words())
 
     def _show_gradients(self, play):
@@ -224,7 +225,7 @@ class Playground(Panel):
         mean = np.convolve(losses, np.full(width, 1 / width), "valid") if losses else []
         self._loss.set_data(steps[width - 1 :], mean)
         ax, frame = self._loss.axes, _round_up(max(20, len(losses)))
-        ax.set_ylim(0, max(0.8, min(3.0, 1.05 * max(losses, default=0.8))))
+        ax.set_ylim(0, min(3.0, 0.4 * np.ceil(max([0.8, *losses]) / 0.4)))
         if frame != self._frame:
             self._frame = frame
             ax.set_xlim(0, frame)

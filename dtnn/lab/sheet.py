@@ -23,27 +23,51 @@ class Sheet:
 
     def __init__(self, width, height):
         self.size, self.png, self.figure = (width, height), None, None
+        self._ground = self._frame = None
         layout = {"width": f"{width}px", "max_width": "100%", "height": "auto", "margin": "0"}
         self.image = widgets.Image(format="png", layout=layout).add_class("dtnn-sheet")
 
     def axes(self, columns=1, **how):
         """New, empty axes in place of what was there: one, or an array of them."""
+        self._ground = None
         with rc_context(STYLE):
             self.figure = Figure(figsize=(self.size[0] / 100, self.size[1] / 100), dpi=100, layout="constrained")
             self.figure.get_layout_engine().set(rect=(0, 0, 0.985, 1))  # room for a last tick's label
             FigureCanvasAgg(self.figure)
             return self.figure.subplots(1, columns, **how)
 
-    def show(self):
-        """Draw the figure as it is now; its layout is found once."""
+    def show(self, moving=(), frame=None):
+        """Draw the figure as it is now; its layout is found once.
+
+        Parameters
+        ----------
+        moving : sequence of artists
+            If given, only these are drawn anew, over what the rest looked like, in this order.
+        frame : hashable
+            What the rest depends on, such as limits; when it changes, everything is drawn.
+        """
         with rc_context(STYLE):
             if self.figure.get_layout_engine() is not None:
                 paper(self.figure)
                 self.figure.draw_without_rendering()
                 self.figure.set_layout_engine("none")
-            self.figure.canvas.draw()
+            if moving:
+                self._draw_over(moving, frame)
+            else:
+                self.figure.canvas.draw()
         self.png = _png(self.figure.canvas)
         self.image.value = self.png
+
+    def _draw_over(self, moving, frame):
+        canvas = self.figure.canvas
+        if self._ground is None or frame != self._frame:
+            for artist in moving:
+                artist.set_animated(True)
+            canvas.draw()
+            self._ground, self._frame = canvas.copy_from_bbox(self.figure.bbox), frame
+        canvas.restore_region(self._ground)
+        for artist in moving:
+            self.figure.draw_artist(artist)
 
 
 def _png(canvas):

@@ -72,8 +72,9 @@ class Messages:
         every = 1 if self.width <= LABELLED else -(-self.width // LABELLED)
         ax.set_xticks(np.arange(0, self.width, every) + 0.5, [str(place) for place in self.places[::every]])
         ax.tick_params(length=0)
-        ax.hlines(np.arange(self.ranks + 1), 0, self.width, color=PAPER, linewidth=5 if self.ranks <= 8 else 2)
-        ax.vlines(np.arange(self.width + 1), 0, self.ranks, color=PAPER, linewidth=3 if self.width <= LABELLED else 1)
+        rules = ax.hlines(np.arange(self.ranks + 1), 0, self.width, color=PAPER, linewidth=5 if self.ranks <= 8 else 2)
+        bars = ax.vlines(np.arange(self.width + 1), 0, self.ranks, color=PAPER, linewidth=3 if self.width <= LABELLED else 1)
+        self._rules = [rules, bars]
         ax.spines[:].set_visible(False)
         ax.set_xlim(0, self.width)
         ax.set_ylim(self.ranks, 0)
@@ -81,6 +82,11 @@ class Messages:
         below = {"loc": "upper left", "bbox_to_anchor": (0, -0.14), "ncols": min(8, self.ranks), "frameon": False}
         labels = [f"part of rank {rank}" if rank == 0 else str(rank) for rank in range(self.ranks)]
         ax.legend(handles, labels, fontsize="small", handlelength=1.0, columnspacing=1.0, **below)
+
+    @property
+    def moving(self):
+        """What changes from round to round, and what lies over it."""
+        return [self.image, *self._rules, *self.arrows, self.ax._left_title]
 
     def show(self, sums, parcels=(), title=""):
         """Colour the cells by what is in them, and draw the round's arrows."""

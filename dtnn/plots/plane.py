@@ -74,6 +74,11 @@ class Plane:
         self.lines = []
         ax.set(xlim=(-EDGE, EDGE), ylim=(-EDGE, EDGE), xticks=(-1, 0, 1), yticks=(-1, 0, 1))
 
+    @property
+    def moving(self):
+        """What changes from step to step."""
+        return [self.ground, *self.lines, *self.marks]
+
     def show(self, owners, outputs, now=None, each=()):
         """Colour the points by their ranks; large ones are in the present batch; `each`: outputs of replicas that differ."""
         side = round(len(outputs) ** 0.5)
@@ -109,6 +114,11 @@ class Arrows:
         self.used = ax.quiver([0], [0], [0], [0], color=FAINT, width=0.009, zorder=5, **how)
         self.words = ax.text(0.02, 0.98, "", transform=ax.transAxes, va="top", fontsize="small", color=FAINT)
         self._reach = 0.0
+
+    @property
+    def moving(self):
+        """What changes while the frame stays."""
+        return [self.each, self.mean, self.used, self.words]
 
     def show(self, each, mean, used, words=""):
         """Move the arrows: (P, 2), (2,) and (2,) or None."""

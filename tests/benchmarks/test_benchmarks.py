@@ -42,7 +42,7 @@ def rows(folder, script, *options):
 def test_all_are_here():
     assert {path.name for path in (ROOT / "benchmarks").glob("bench_*.py")} == {
         "bench_allreduce.py", "bench_compile.py", "bench_conv.py", "bench_data_parallel.py", "bench_inference.py",
-        "bench_large_batch.py", "bench_memory.py", "bench_overlap.py", "bench_step.py", "bench_threads.py", "bench_trace.py",
+        "bench_large_batch.py", "bench_memory.py", "bench_overlap.py", "bench_redraw.py", "bench_step.py", "bench_threads.py", "bench_trace.py",
     }  # fmt: skip
 
 
@@ -51,6 +51,12 @@ def test_conv(tmp_path):
     assert {row["operation"] for row in found} == {"forward", "data", "filter"}
     assert {"direct", "im2col"} <= {row["algorithm"] for row in found}
     assert all(row["gflops"] > 0 and row["peak"] > 0 for row in found)
+
+
+def test_redraw(tmp_path):
+    found = rows(tmp_path, "bench_redraw.py", "--rounds", "2")
+    assert {row["what"] for row in found} >= {"live", "playground", "allreduce of 16", "click in lenet5"}
+    assert all(0 < row["median_ms"] <= row["largest_ms"] for row in found)
 
 
 def test_step(tmp_path):
