@@ -42,7 +42,8 @@ def rows(folder, script, *options):
 def test_all_are_here():
     assert {path.name for path in (ROOT / "benchmarks").glob("bench_*.py")} == {
         "bench_allreduce.py", "bench_compile.py", "bench_conv.py", "bench_data_parallel.py", "bench_inference.py",
-        "bench_large_batch.py", "bench_memory.py", "bench_overlap.py", "bench_redraw.py", "bench_step.py", "bench_threads.py", "bench_trace.py",
+        "bench_large_batch.py", "bench_memory.py", "bench_overlap.py", "bench_redraw.py", "bench_step.py", "bench_threads.py",
+        "bench_trace.py",
     }  # fmt: skip
 
 
