@@ -8,10 +8,10 @@ import numpy as np
 
 from . import cost
 from .communicator import described
-from .faults import MessageLost, check, damage_one_bit, in_words, with_a_wrong_bit
+from .emulated_request import EmulatedRequest
+from .faults import DAMAGED, LOST, MessageLost, check, damage_one_bit, in_words, with_a_wrong_bit
 from .threads import Threads
 
-LOST, DAMAGED = "lost", "damaged"
 NAP = 0.05  # seconds that a rank sleeps at most before it looks round
 
 
@@ -252,34 +252,6 @@ class Emulated:
 
     def _tree(self, size):
         return cost.tree(self.size, size).seconds(self.latency, self.beta)
-
-
-class EmulatedRequest:
-    """A request that has not ended before a moment, however fast the real one was; the link carries one at a time."""
-
-    def __init__(self, link, request, array, fate, moment):
-        self.link, self.request, self.array, self.fate, self.moment = link, request, array, fate, moment
-
-    def Test(self):
-        if self.fate == LOST:
-            return False
-        ended = self.request.Test() and self.link.clock() >= self.moment
-        if ended:
-            self._end()
-        return ended
-
-    def Wait(self):
-        with self.link._call():
-            if self.fate == LOST:
-                self.link.wait_in_vain(self.array, "Iallreduce")
-            self.request.Wait()
-            self.link._sleep(self.moment - self.link.clock())
-        self._end()
-
-    def _end(self):
-        if self.fate == DAMAGED:
-            damage_one_bit(self.array)
-        self.fate = ""
 
 
 def _number(message, comm):

@@ -7,6 +7,8 @@ import numpy as np
 from .communicator import known_rank
 from .flat import flat
 
+LOST, DAMAGED = "lost", "damaged"  # what may become of a message
+
 
 class MessageLost(RuntimeError):
     """A message of this rank never arrived, as it was to be; the text says which, and that nobody can go on."""
