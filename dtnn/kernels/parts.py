@@ -59,7 +59,9 @@ def make(body):
 """
     space = {"prange": numba.prange, "__name__": __name__}
     exec(text, space)
-    return kernel(space["make"](body), parallel=True)
+    made, own = space["make"](body), body.py_func
+    made.__name__, made.__module__ = f"{own.__name__}_on_threads", own.__module__  # what a note says while it compiles
+    return kernel(made, parallel=True)
 
 
 def partial_sums(parts, size):
