@@ -1,0 +1,54 @@
+"""The studio on MPI engines, one of which dies under it."""
+
+import asyncio
+import os
+import signal
+import time
+
+import pytest
+
+import dtnn
+from dtnn.lab import Studio
+from tests.comm.mpi_job import why_no_mpi
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(bool(why_no_mpi()), reason=why_no_mpi()),
+    pytest.mark.limit(150),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # ipywidgets' own
+]
+
+
+async def until(true, studio, seconds=60):
+    """Give the loop time until something is true."""
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, (studio.run, studio.training.state.value, studio.training.message.text)
+        await asyncio.sleep(0.02)
+
+
+def test_a_rank_dies_and_the_next_click_starts_new_ones():
+    studio = Studio(dtnn.zoo.mlp(hidden=(16,)))
+    training, settings = studio.training, studio.settings
+
+    async def notebook():
+        settings.epochs.value = 10**6
+        training.train_button.click()
+        await until(lambda: studio.run and studio.run.records.last(dtnn.records.Step), studio)
+        first = studio.cluster
+        os.kill(first.describe()[1]["pid"], signal.SIGKILL)
+        await until(lambda: not training.busy, studio)
+        assert studio.run.state == "failed"
+        assert "rank 1" in training.pane.text
+        assert not training.train_button.disabled
+        settings.epochs.value = 1
+        training.train_button.click()
+        await until(lambda: not training.busy, studio)
+        assert studio.run.state == "done", training.message.text
+        assert studio.cluster.state == "running"
+
+    try:
+        asyncio.run(notebook())
+    finally:
+        studio.close()
+    assert studio.cluster.state == "stopped"
