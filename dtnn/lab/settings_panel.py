@@ -9,6 +9,7 @@ from . import calls
 from .chooser import Chooser
 from .data_chooser import DataChooser
 from .looks import faint
+from .shard_view import ShardView
 
 SCHEDULES = {
     name: getattr(optim, name) for name in ("cosine", "step", "every_n_epochs", "poly", "one_cycle", "warm_up", "plateau")
@@ -56,9 +57,12 @@ class SettingsPanel:
         self.threads = widgets.Dropdown(options=threads, layout={"width": "100px"}).add_class("dtnn-threads")
         for control in (self.epochs, self.batch, self.of, self.ranks, self.launcher, self.threads):
             control.observe(lambda _: self.show(), "value")
+        self.shards = ShardView(self._shared)
         self.python = widgets.HTML().add_class("dtnn-python")
         self.box = (
-            widgets.VBox([self.data_chooser.box, *self._rows(), self.python]).add_class("dtnn-panel").add_class("dtnn-settings")
+            widgets.VBox([self.data_chooser.box, *self._rows(), self.shards.box, self.python])
+            .add_class("dtnn-panel")
+            .add_class("dtnn-settings")
         )
         self.show()
 
@@ -110,6 +114,13 @@ class SettingsPanel:
         """The fault to inject while a run is begun, as a context."""
         return calls.read(self.fault.source, FAULTS) if self.fault.source else contextlib.nullcontext()
 
+    def _shared(self):
+        """Data, ranks, global batch and servers of the moment."""
+        ranks = self.ranks.value if self.cluster is None else self.cluster.ranks
+        each = 1 if self.of.value == "over all ranks" else ranks
+        servers = int(self.strategy.choice.value == "ParameterServer" and ranks > 1)
+        return self.data, ranks, self.batch.value * each, servers
+
     def place(self):
         """Ranks, launcher and threads of the cluster to be started."""
         threads = None if self.threads.value == "automatic" else self.threads.value
@@ -118,6 +129,7 @@ class SettingsPanel:
     def show(self):
         """Write down what was chosen as the Python that does the same."""
         if hasattr(self, "python"):
+            self.shards.show()
             told = ", ".join(f"{name}={text}" for name, text in self.sources().items())
             place = ", ".join(
                 repr(v) if n == "ranks" else f"{n}={v!r}" for n, v in self.place().items() if v not in (None, "mpi")

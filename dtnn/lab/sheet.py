@@ -27,14 +27,14 @@ class Sheet:
         layout = {"width": f"{width}px", "max_width": "100%", "height": "auto", "margin": "0"}
         self.image = widgets.Image(format="png", layout=layout).add_class("dtnn-sheet")
 
-    def axes(self, columns=1, **how):
+    def axes(self, columns=1, rows=1, **how):
         """New, empty axes in place of what was there: one, or an array of them."""
         self._ground = None
         with rc_context(STYLE):
             self.figure = Figure(figsize=(self.size[0] / 100, self.size[1] / 100), dpi=100, layout="constrained")
             self.figure.get_layout_engine().set(rect=(0, 0, 0.985, 1))  # room for a last tick's label
             FigureCanvasAgg(self.figure)
-            return self.figure.subplots(1, columns, **how)
+            return self.figure.subplots(rows, columns, **how)
 
     def show(self, moving=(), frame=None):
         """Draw the figure as it is now; its layout is found once.

@@ -3,7 +3,7 @@
 `curves` (loss, accuracy), `breakdown` (each rank's time), `scaling` (a study's speed-up), `picture` and `figure` (a
 whole run in one), `Live` (a run as it happens), `Timeline` and `gantt` (a step, layer by layer and message by message),
 `network` (a network to scale), `messages` (a round of an all-reduce), `plane` (points, their ranks, and what a network says of
-each place). `totals` gives the numbers behind the bars, `report` a run as text.
+each place), `shards` (which rank has which sample). `totals` gives the numbers behind the bars, `report` a run as text.
 """
 
 from .breakdown import breakdown, totals
@@ -17,12 +17,14 @@ from .picture import figure, picture
 from .plane import plane
 from .report import report
 from .scaling import efficiency, scaling, study_figure, time_per_step
+from .shards import class_balance, shards
 from .timeline import Timeline
 
 __all__ = [
     "Live",
     "Timeline",
     "breakdown",
+    "class_balance",
     "curves",
     "efficiency",
     "figure",
@@ -36,6 +38,7 @@ __all__ = [
     "plane",
     "report",
     "scaling",
+    "shards",
     "study_figure",
     "time_per_step",
     "totals",
