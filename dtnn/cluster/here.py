@@ -7,12 +7,10 @@ import contextlib
 import hashlib
 import os
 import sys
-import time
 import weakref
 
 from . import folder, leftovers, watchdog
 
-OLD = 86_400.0  # seconds after which nobody wants to know any more
 CLUSTERS = weakref.WeakSet()  # those of this process that have been started
 
 
@@ -56,6 +54,7 @@ def word_of_the_last_kernel():
     """What became of the cluster of this notebook's kernel before this one; "" if there was none. Told once."""
     name = session()
     place = folder.place()
+    leftovers.forget_old_words()
     ends = [_took_note(os.path.join(place, watchdog.note_of(name)))] if name else []
     ends += [leftovers.signed(path) for path in folder.clusters(place) if name and _is_being_stopped(path, name)]
     recent = [values for values in ends if isinstance(values.get("ranks"), int)]
@@ -97,5 +96,4 @@ def _took_note(path):
     values = leftovers.read(path)
     with contextlib.suppress(OSError):
         os.unlink(path)
-    ended = values.get("ended")
-    return values if isinstance(ended, float) and time.time() - ended < OLD else {}
+    return values

@@ -11,6 +11,8 @@ from ..whole_file import whole_file
 from . import folder, watchdog
 from .watchdog import ALONE, CLIENT
 
+OLD = 86_400.0  # seconds
+
 
 @dataclass(frozen=True)
 class Found:
@@ -153,10 +155,20 @@ def clean(everything=False):
     list of Found
         What was ended and removed.
     """
+    forget_old_words()
     ended = [cluster for cluster in found() if cluster.orphan or (everything and cluster.here)]
     for cluster in ended:
         watchdog.clean_up(cluster.folder)
     return ended
+
+
+def forget_old_words():
+    """Remove what watchdogs have noted for kernels that never came: after a day nobody wants to know any more."""
+    for name in os.listdir(folder.place()):
+        path = os.path.join(folder.place(), name)
+        with contextlib.suppress(OSError):
+            if name.startswith(watchdog.NOTE) and time.time() - os.stat(path).st_mtime > OLD:
+                os.unlink(path)
 
 
 def processes_by_folder():

@@ -25,6 +25,7 @@ PERIOD = 1.0  # seconds between looks at whether the client is still the parent
 CLIENT = "client.json"  # file in the cluster's folder: who started it
 ALONE = "alone.json"  # file in the cluster's folder while it has no client: until when it may go on
 SLURM = "slurm"  # file in the cluster's folder where the engines are a job of Slurm
+NOTE = "ended-"  # first letters of the files that tell a notebook's next kernel what became of its cluster
 SHARED = "shared"  # file in the cluster's folder: shared memory that MPI made and, killed, can't remove
 SHARED_NAMES = ("mpich_shm", "ucx_shm", "sm_segment", "vader_segment")
 
@@ -107,7 +108,7 @@ def cancel(folder):
 
 def note_of(session):
     """The name of the file that says how the cluster of a notebook ended."""
-    return f"ended-{session}.json"
+    return f"{NOTE}{session}.json"
 
 
 def leave_word(folder):

@@ -131,6 +131,23 @@ def test_clusters_that_other_hosts_read_are_listed_too(tmp_path):
     assert [cluster.folder for cluster in leftovers.found()] == [str(path)]
 
 
+def test_words_for_kernels_that_never_came_are_forgotten_after_a_day():
+    path = folder.make()
+    leftovers.sign(path, 2, session="abc")
+    watchdog.leave_word(path)
+    word = os.path.join(folder.place(), watchdog.note_of("abc"))
+    assert leftovers.read(word)["ranks"] == 2
+    leftovers.clean()
+    assert os.path.exists(word)
+    os.utime(word, (0, 0))
+    leftovers.clean()
+    assert not os.path.exists(word)
+    leftovers.sign(path, 2, session="../abc")  # not a name of ours: nothing is written beside the folder
+    before = os.listdir(folder.place())
+    watchdog.leave_word(path)
+    assert os.listdir(folder.place()) == before
+
+
 @pytest.mark.parametrize("value", ["x", [1], {"a": 1}, None])
 def test_a_note_of_odd_values_is_listed_as_unknown(value):
     path = folder.make()

@@ -38,6 +38,7 @@ print(cluster._crew.folder)
 @pytest.fixture
 def kernel(tmp_path, monkeypatch):
     monkeypatch.setenv("JPY_SESSION_NAME", str(tmp_path / "notebook.ipynb"))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     started = Kernel()
     yield started
     started.end()
