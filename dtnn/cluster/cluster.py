@@ -180,7 +180,8 @@ class Cluster:
     def run(self, job, *args, **kwargs):
         """Have all ranks do a job; returns at once.
 
-        Runs of one cluster follow each other in the order they were asked for.
+        Runs of one cluster follow each other in the order they were asked for.  Where a rank's process has died, new ranks are
+        started first, and that is said (`Model.fit` with ``resume=True`` goes on from the last checkpoint).
 
         Parameters
         ----------
@@ -195,7 +196,7 @@ class Cluster:
         Raises
         ------
         RuntimeError
-            The cluster isn't running, or a rank has died.
+            The cluster isn't running; or a rank has died, and there can't be new ones.
         TypeError
             The job can't travel.
         """
@@ -205,7 +206,9 @@ class Cluster:
             raise TypeError(f"a job is a function that takes a communicator, not {job!r:.60}; pass the function itself")
         if self._crew is None:
             raise RuntimeError("the cluster is stopped: start it with cluster.start(), or use it within `with Cluster(...)`")
-        return self._started.begin(job, pack(inject.affected(job, self.ranks), args, kwargs))
+        parcel = pack(inject.affected(job, self.ranks), args, kwargs)
+        self._started.revive(self._new_crew, self.on_wait)
+        return self._started.begin(job, parcel)
 
     @property
     def last_run(self):

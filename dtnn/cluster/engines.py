@@ -131,6 +131,11 @@ class Engines:
         if dead:
             raise obituary.error(sorted(dead), self.hellos, self.processes.log())
 
+    def epitaph(self):
+        """Which ranks have died, and of what, in a line; "" if none has, or if it is not for us to start new ones."""
+        dead = self.dead() if self.folder is not None else ()
+        return obituary.line(sorted(dead), self.hellos, self.processes.log()) if dead else ""
+
     # ---- runs
 
     def conduct(self, run, parcel):

@@ -1,5 +1,10 @@
 """How the end of a run is told: whose fault first, then what the others were waiting for."""
 
+REMEDY = (
+    "Remedy: run again; new ranks are started for that, as by cluster.restart(). "
+    "A training goes on from its last checkpoint (dtnn.Save): dtnn.load(path).fit(..., resume=True)."
+)
+
 
 class RankDied(RuntimeError):
     """The process of a rank went away (killed, out of memory, MPI abort) while the cluster needed it."""
@@ -62,7 +67,7 @@ def exception(outcomes):
         return None
     error, story = guilty.error, explain(outcomes)
     if guilty.state == "dead":
-        error = RankDied(f"{guilty.trace.strip()}\nRemedy: cluster.restart(), then run again.")
+        error = RankDied(f"{guilty.trace.strip()}\n{REMEDY}")
     elif not isinstance(error, Exception):  # SystemExit would end the notebook's kernel, not the rank
         error = RunFailed(f"rank {guilty.rank} ended with {guilty.trace.strip().splitlines()[-1]}")
     error.__cause__, error.__suppress_context__ = RemoteTraceback(story), True

@@ -59,13 +59,21 @@ def text(rank, hellos, log):
     return f"{name} {how}. The end of its log:\n{tail(log)}\n"
 
 
-def error(dead, hellos, log):
-    """The exception for somebody who asks a cluster with dead ranks to work."""
+def line(dead, hellos, log):
+    """Which ranks are dead, and of what, for somebody who has others in their place.
+
+    >>> line([1], [{"pid": 7}, {"pid": 8}], "dtnn: process 8 ended at 1.0 with 3\\n")
+    'ranks of this cluster are dead: 1 (rank 1 ended its process with exit code 3)'
+    """
     first, how = first_death(hellos, log)
     cause = f"rank {first} {how}" if first is not None else "the launcher didn't say why"
-    ranks = ", ".join(map(str, dead))
+    return f"ranks of this cluster are dead: {', '.join(map(str, dead))} ({cause})"
+
+
+def error(dead, hellos, log):
+    """The exception for somebody who asks a cluster with dead ranks to work."""
     return RankDied(
-        f"ranks of this cluster are dead: {ranks} ({cause}); cluster.restart() starts new ones. "
+        f"{line(dead, hellos, log)}; cluster.restart() starts new ones, where dtnn has started these. "
         f"The end of their log:\n{tail(log)}"
     )
 

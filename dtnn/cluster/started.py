@@ -9,6 +9,7 @@ import time
 import weakref
 
 from ..records import Step
+from . import waiting
 from .ending import finish
 from .run import Run
 
@@ -65,6 +66,18 @@ class Started:
             run._start(functools.partial(_conduct, crew, parcel, self.last))
             self.last = run
         return run
+
+    def revive(self, new_crew, on_wait):
+        """Where ranks have died, start new ones in their place, for all who hold these; somebody else's stay as they are."""
+        with self.lock:
+            cause = self.crew.epitaph()
+            if cause:
+                waiting.say(on_wait, f"{cause}: new ranks are started.")
+                self.crew.stop()  # what can't be started anew is at least no longer there
+                crew = new_crew()
+                with waiting.waiting(on_wait) as waits:
+                    crew.start(waits)
+                self.crew = crew
 
     def rows(self):
         """One description a rank, see `Cluster.describe`."""

@@ -38,6 +38,10 @@ class ThreadRanks:
     def check(self):
         """Nothing here can die by itself."""
 
+    def epitaph(self):
+        """Which ranks have died: never any."""
+        return ""
+
     def dead(self):
         """Ranks that have gone away: never."""
         return set()

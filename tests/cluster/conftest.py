@@ -10,6 +10,8 @@ import pytest
 
 from dtnn.cluster import Cluster, launchers, watchdog
 
+from .alone import alone as _alone
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -45,6 +47,13 @@ def cluster(request):
         yield started
         if started.state != "running":
             started.restart()
+
+
+@pytest.fixture
+def alone(monkeypatch):
+    """A place of its own for all that a test starts; at its end nothing of that must be left, see `alone.py`."""
+    with _alone(monkeypatch) as place:
+        yield place
 
 
 @pytest.fixture

@@ -146,10 +146,7 @@ def test_a_rank_that_is_killed_is_named(engines):
     print(f"told after {time.monotonic() - killed:.2f} s")
     assert time.monotonic() - killed < 8  # the promise is 5 s; a shared machine gets some more
     assert engines.state == "dead"
-    with pytest.raises(RankDied, match=r"cluster.restart\(\)"):
-        engines.run(lambda comm: None)
-    engines.restart()
-    assert engines.run(lambda comm: comm.Allreduce(1)).result(20) == 2
+    assert engines.run(lambda comm: comm.Allreduce(1)).result(20) == 2  # by new ranks
 
 
 @pytest.mark.slow
