@@ -13,7 +13,7 @@ CSS = """<style>
 .dtnn-faint { color: var(--jp-ui-font-color2, #555); font-size: 12px; line-height: 1.35; }
 .dtnn-label { font-size: 12px; color: var(--jp-ui-font-color1, #222); border-bottom: 1px dotted var(--jp-border-color1, #999);
   cursor: help; }
-.dtnn-wrong { color: var(--jp-error-color0, #B3261E); font-size: 12px; line-height: 1.35; white-space: pre-wrap;
+.dtnn-wrong { color: var(--jp-ui-font-color1, #222); font-size: 12px; line-height: 1.35; white-space: pre-wrap;
   border-left: 3px solid var(--jp-error-color1, #B3261E); padding-left: 6px; margin: 2px 0; overflow-wrap: anywhere; }
 .dtnn-layers > *, .dtnn-layer > *, .dtnn-layer .widget-hbox > * { flex-shrink: 0; }
 .dtnn-layer button.jupyter-button { text-align: left; font-size: 12px; line-height: 24px; height: 24px; margin: 1px;
@@ -24,6 +24,10 @@ CSS = """<style>
 .dtnn-code textarea { font-family: var(--jp-code-font-family, monospace); font-size: 12px; }
 .dtnn-big .dtnn-faint, .dtnn-big .dtnn-wrong, .dtnn-big .dtnn-title, .dtnn-big .dtnn-label, .dtnn-big .jupyter-button,
 .dtnn-big .dtnn-layer button, .dtnn-big input, .dtnn-big select, .dtnn-big table, .dtnn-big textarea { font-size: 17px; }
+.dtnn-big .dtnn-builder, .dtnn-big .dtnn-settings { flex-basis: 100% !important; }
+.dtnn-big .dtnn-form { grid-template-columns: repeat(auto-fit, minmax(290px, 1fr)); }
+.dtnn-big .dtnn-form .widget-html { flex-basis: 150px !important; width: 150px !important; }
+.dtnn-big .widget-dropdown { width: auto !important; }
 </style>"""
 WRAP = {"display": "flex", "flex_flow": "row wrap", "align_items": "flex-start", "width": "100%"}
 
