@@ -11,8 +11,9 @@ import time
 from pathlib import Path
 
 import nbformat
-from in_lab import OPENED, READY, RUN_CELL, SHUT_DOWN, lab, ours, output, until
 from playwright.sync_api import sync_playwright
+
+from tests.notebooks.in_lab import OPENED, READY, RUN_CELL, SHUT_DOWN, lab, ours, output, until
 
 CELLS = [
     "import dtnn\nstudio = dtnn.lab.Studio()\nstudio",
