@@ -71,6 +71,15 @@ class Slurm:
             return self.ask("sinfo", "-h", "-N", "-o", "%T").split().count("idle")
         return 0
 
+    def empty(self):
+        """Cancel what a failed test has left, and wait until its processes are gone: slurmd waits for them, too."""
+        with contextlib.suppress(subprocess.CalledProcessError, subprocess.TimeoutExpired):
+            self.ask("scancel", "--user=root", "--signal=KILL", "--full")
+            self.ask("scancel", "--user=root")
+            until = time.monotonic() + 15
+            while self.ask("squeue", "-h") and time.monotonic() < until:
+                time.sleep(0.3)
+
     def jobs(self):
         """The jobs that wait or run."""
         return [line for line in self.ask("squeue", "-h", "-o", "%j %T").splitlines() if "COMPLETING" not in line]
@@ -108,8 +117,12 @@ def slurm(folder):
             time.sleep(0.2)
         yield there
     finally:
+        there.empty()
         for process in reversed(started):
             process.terminate()
         for process in reversed(started):
-            process.wait(20)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(10)
+            process.kill()
+            process.wait(10)
         subprocess.run(["ip", "netns", "del", there.network], check=False, env=there.environment)

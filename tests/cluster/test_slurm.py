@@ -14,6 +14,7 @@ from dtnn.cluster import Cluster, Run, asked, slurm, watchdog
 
 from . import slurm_here
 from .conftest import ROOT, needs_mpi, nothing_left
+from .test_attach import FIRST, SECOND, folder_of
 
 needs_slurm = pytest.mark.skipif(bool(slurm_here.why_not()), reason=slurm_here.why_not() or "Slurm can be started here")
 
@@ -74,9 +75,9 @@ def script(there, tmp_path):
     """Start a Python script in the network of the Slurm; ended with the test."""
     processes = []
 
-    def start(text):
+    def start(text, *arguments):
         (tmp_path / "script.py").write_text(text)
-        command = there.command(sys.executable, tmp_path / "script.py")
+        command = there.command(sys.executable, tmp_path / "script.py", *arguments)
         processes.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=there.environment, cwd=tmp_path))
         return processes[-1]
 
@@ -149,6 +150,25 @@ def test_a_killed_client_leaves_no_job(there, script):
     assert there.jobs()[0].startswith("dtnn-c")
     process.kill()
     assert nothing_left(path, 30)
+    assert no_jobs(there, 10)
+
+
+@needs_mpi
+@needs_slurm
+@pytest.mark.slow
+@pytest.mark.limit(120)
+def test_a_job_outlives_its_client_and_is_attached_to(there, script):
+    first = script(FIRST.replace("Cluster(2, ", 'Cluster(2, "slurm", '), "1000000", "600")
+    path = folder_of(first)
+    first.kill()
+    time.sleep(3.0)
+    assert there.jobs()[0].startswith("dtnn-c")
+    second = script(SECOND, path, "stop")
+    out = second.communicate(timeout=60)[0].splitlines()
+    assert out[-2].split()[:2] == ["stopped", "stopped"]
+    assert out[-2].split()[-1] == "True"
+    assert out[-1] == "3"
+    assert nothing_left(path, 2)
     assert no_jobs(there, 10)
 
 
