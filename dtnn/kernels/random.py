@@ -31,6 +31,21 @@ def stream(*keys):
 
 
 @kernel
+def stream_of(seed, step, key):
+    """`stream(seed, step, key)` within a kernel; all of them uint64."""
+    return stirred(stirred(stirred(np.uint64(0x9E3779B97F4A7C15), seed), step), key)
+
+
+@kernel
+def stirred(state, key):
+    """One round of `stream`."""
+    state += key + np.uint64(0x9E3779B97F4A7C15)
+    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return state ^ (state >> np.uint64(31))
+
+
+@kernel
 def mix(h):
     """A 32-bit finaliser of low bias (Wellons, "lowbias32", 2018): each input bit flips each output bit half of the time."""
     h = np.uint32(h ^ (h >> np.uint32(16)))

@@ -1,8 +1,6 @@
 """`Dropout`: switch a share of the numbers off while training."""
 
 from ..kernels.dropout import dropout
-from ..kernels.random import stream
-from ..kernels.tape import call
 from .layer import Layer
 from .numbers import share
 from .passes import Pass, checked, joined
@@ -42,14 +40,11 @@ class Dropout(Layer):
             return x, joined
         x = checked(x, None, self, step)
         key, y = step.next_key(), step.empty(x.shape, x.dtype)
-        call(self._drop, x, y, step, key)
+        dropout(x, y, self.rate, step.place, key)
 
         def backward(dy, into=None):
             dy = checked(dy, y.shape[:-1], self, step, x.dtype)
-            call(self._drop, dy, dy, step, key)
+            dropout(dy, dy, self.rate, step.place, key)
             return joined(dy, into)
 
         return y, backward
-
-    def _drop(self, x, y, step, key):
-        dropout(x, y, self.rate, stream(step.seed, step.number, key), step.first)

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from ..kernels.aligned import SLACK, aligned, has_slack
+from ..kernels.random import WORD
 from ..kernels.tape import call, recorder
 
 
@@ -44,6 +45,7 @@ class Pass:
     def __init__(self, seed=0, training=True):
         self.seed, self.training = seed, training
         self.number = self.first = 0
+        self.place = np.array([seed & WORD, 0, 0], np.uint64)  # seed, number and first, for kernels
         self.count = self.global_batch = None  # as many as x has
         self._kept = None  # buffers, once begun; a pass that never begins keeps nothing
         self._free, self._owners = [], {}  # buffers given back; all buffers by the memory that they own
@@ -64,6 +66,7 @@ class Pass:
             Is told when a layer is done, see the class.
         """
         self.number, self.first, self.count, self.global_batch = number, first, count, global_batch
+        self.place[1:] = number, first
         self._kept = [] if self._kept is None else self._kept
         self._used = self._keys = 0
         self._free.clear()
