@@ -5,6 +5,7 @@ import os
 import signal
 import time
 
+import psutil
 import pytest
 
 import dtnn
@@ -52,3 +53,28 @@ def test_a_rank_dies_and_the_next_click_starts_new_ones():
     finally:
         studio.close()
     assert studio.cluster.state == "stopped"
+
+
+def test_200_epochs_leave_the_notebooks_process_as_it_was(capsys):
+    """The process that shows them grows by less than 30 MB, and what a saved notebook gets of them is small."""
+    studio = Studio(dtnn.zoo.mlp(hidden=(16,)))
+    training, process = studio.training, psutil.Process()
+
+    async def train(epochs):
+        studio.settings.epochs.value = epochs
+        training.train_button.click()
+        await until(lambda: not training.busy, studio, 100)
+        assert studio.run.state == "done", training.message.text
+
+    try:
+        asyncio.run(train(2))
+        before = process.memory_info().rss
+        begin = time.monotonic()
+        asyncio.run(train(200))
+        grown = (process.memory_info().rss - before) / 2**20
+        with capsys.disabled():
+            print(f"\n200 epochs in {time.monotonic() - begin:.1f} s, grown by {grown:.1f} MB; picture {len(studio.png())} bytes")
+    finally:
+        studio.close()
+    assert grown < 30
+    assert len(studio.png()) < 300_000
