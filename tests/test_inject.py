@@ -179,6 +179,14 @@ def test_a_lost_message_is_told_and_the_next_run_is_right(cluster):
     assert fitted(cluster, network()).reason == "done"
 
 
+@pytest.mark.parametrize("size", [2000, None])
+def test_a_lost_message_of_several_under_way_is_told_and_is_no_other_mistake(cluster, size):
+    strategy = AllReduce(overlap=True, bucket_bytes=size)
+    with inject.lost(rank=1, number=5, patience=0.5), pytest.raises((MessageLost, RankFailed)) as caught:
+        fitted(cluster, strategy=strategy)
+    assert "message 5 of rank 1 (Iallreduce, float32" in str(caught.value)
+
+
 def test_a_lost_message_of_an_algorithm_is_a_deadlock(cluster):
     with inject.lost(rank=1, number=5, patience=0.5), pytest.raises((Deadlock, MessageLost, RankFailed)) as caught:
         fitted(cluster, network(), strategy=AllReduce("ring"))

@@ -144,7 +144,7 @@ class Emulated:
     def Iallreduce(self, array, op="sum"):
         fate = self._fate(array)
         with self._call():
-            request = None if fate == LOST else self.comm.Iallreduce(array, op)
+            request = self.comm.Iallreduce(array, op)
         self.link_free = max(self.link_free, self.clock()) + self._reduction(array.nbytes)
         return EmulatedRequest(self, request, array, fate, self.link_free)
 

@@ -4,7 +4,10 @@ from .faults import DAMAGED, LOST, damage_one_bit
 
 
 class EmulatedRequest:
-    """A request that has not ended before a moment, however fast the real one was; the link carries one at a time."""
+    """A request that has not ended before a moment, however fast the real one was; the link carries one at a time.
+
+    One that is lost takes part all the same, for others may be under way behind it; but it never ends.
+    """
 
     def __init__(self, link, request, array, fate, moment):
         self.link, self.request, self.array, self.fate, self.moment = link, request, array, fate, moment

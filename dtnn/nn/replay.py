@@ -72,8 +72,8 @@ class Tape:
         return x is self.x and step is self.step and self.threads == threads_here()
 
     def forward(self, net):
-        """y, backward; the first time they are written down."""
-        if self.there is None:
+        """y, backward; the first time they are written down, and in training until a backward is: its buffers follow these."""
+        if self.there is None or (self.back is None and self.step.training):
             with recording([]) as calls:
                 self.y, self.backward = net.forward(self.x, self.step)
             self.there = calls

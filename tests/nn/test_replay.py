@@ -77,7 +77,7 @@ def test_running_statistics_move_once_a_step():
         x[...] = rng.standard_normal(x.shape)
         a.forward(x, Pass())
         step.begin(number, 0, 8, 8)
-        replay.forward(x, step)
+        replay.forward(x, step)[1](np.ones((4, 8), np.float32))
     np.testing.assert_array_equal(a.layers[1].running_var, b.layers[1].running_var)
 
 
@@ -115,6 +115,17 @@ def test_a_forward_that_fails_leaves_no_tape_behind():
         replay.forward(x, step)
     net.layers[1].forward = good
     np.testing.assert_array_equal(replay.forward(x, step)[0], net(x))
+
+
+def test_a_forward_whose_backward_never_came_spoils_no_later_step():
+    net, _ = built("Linear(8), ReLU(), Linear(3)", (5,))
+    replay, step = Replay(net), Pass()
+    x, dy = np.random.default_rng(0).standard_normal((5, 4)).astype(np.float32), np.ones((3, 4), np.float32)
+    wanted = numbers(net, net.forward, Pass(), 1, x, dy)
+    step.begin(0, 0, 4, 4)
+    replay.forward(x, step)
+    for a, b in zip(numbers(net, replay.forward, step, 1, x, dy), wanted):
+        np.testing.assert_array_equal(a, b)
 
 
 def test_the_watcher_of_each_step_hears_of_the_layers():
