@@ -20,5 +20,10 @@ __all__ = list(PLACES)
 
 def __getattr__(name):
     if name in PLACES:
-        return getattr(importlib.import_module(f".{PLACES[name]}", __name__), name)
+        try:
+            return getattr(importlib.import_module(f".{PLACES[name]}", __name__), name)
+        except ModuleNotFoundError as error:
+            if error.name != "ipywidgets":
+                raise
+            raise ImportError(f"dtnn.lab.{name} needs ipywidgets: python -m pip install ipywidgets") from error
     raise AttributeError(f"dtnn.lab has no {name!r}; it has {', '.join(__all__)}")

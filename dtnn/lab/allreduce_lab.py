@@ -1,7 +1,6 @@
 """`AllReduceLab`: how a sum over all ranks comes about, message by message."""
 
 import asyncio
-import html
 import inspect
 
 import ipywidgets as widgets
@@ -11,6 +10,7 @@ from ..comm.cost import lower_bound
 from ..plots.messages import Messages
 from ..plots.screens import after_each_cell
 from .allreduce_facts import ITEM, clocked, formula, function, summed
+from .allreduce_tables import bits_table, clock_line, counts_table
 from .looks import Message, button, faint, style, title
 from .panel import Panel, begin, namespace, within
 from .rounds import MOST, rounds
@@ -134,21 +134,11 @@ class AllReduceLab(Panel):
         latency, bandwidth = self.latency.value / 1e3, self.bandwidth.value * 1e6
         self.clock.value = faint("measuring …")
         took = clocked(function(name, self._own()), ranks, length, latency, bandwidth)
-        cost = formula(name, ranks, length * ITEM)
-        told = f"the formula says {1e3 * cost.seconds(latency, 1 / bandwidth):.1f} ms" if cost else "there is no formula for it"
-        self.clock.value = faint(
-            f"{html.escape(name)}: {told}, the clock {1e3 * took:.1f} ms (threads of one process need some of it)"
-        )
+        self.clock.value = clock_line(name, formula(name, ranks, length * ITEM), latency, bandwidth, took)
 
     def _compare(self):
         self.bits.value = faint("adding …")
-        rows = []
-        for name in self._algorithms():
-            value, bits, same = summed(function(name, self._own()))
-            rows.append((html.escape(name), f"{value:g}", bits, "the same" if same else "<b>different</b>"))
-        self.bits.value = faint("1e8 + 1 − 1e8 + 1 in float32, one number a rank: the sum depends on the order") + _table(
-            ("algorithm", "sum", "bits", "on all ranks"), rows
-        )
+        self.bits.value = bits_table({name: summed(function(name, self._own())) for name in self._algorithms()})
 
     # ---- what is seen
 
@@ -181,7 +171,8 @@ class AllReduceLab(Panel):
     def _take(self, seen):
         self.seen, self._drawn, self.clock.value = seen, None, ""
         self.message.say("")
-        self.facts.value = self._facts()
+        ranks, size = self.ranks.value, self.length.value * ITEM
+        self.facts.value = counts_table(seen, formula(self.choice.value, ranks, size), lower_bound(ranks, size))
         self.round.max = len(seen)
         self.round.value = 0
         self._show()
@@ -198,15 +189,6 @@ class AllReduceLab(Panel):
         if not self.seen.parcels:
             return "the library's own, its messages are not seen; " + ("at the end" if done else "at first")
         return f"round {done + 1} of {len(self.seen)}" if done < len(self.seen) else f"after {done} rounds"
-
-    def _facts(self):
-        ranks, size = self.ranks.value, self.length.value * ITEM
-        cost, rows = formula(self.choice.value, ranks, size), [("counted", f"{self.seen.messages:,}", f"{self.seen.bytes:,}")]
-        if cost:
-            rows.append(("formula", f"{cost.messages:,.0f}", f"{cost.bytes:,.0f}"))
-        least = lower_bound(ranks, size)
-        rows.append(("least possible", f"{least.messages:,.0f}", f"{least.bytes:,.0f}"))
-        return _table(("over all ranks", "messages", "bytes"), rows)
 
     def close(self):
         """Take it away."""
@@ -232,9 +214,3 @@ def _sentence(parcel):
 
 def _word(text):
     return widgets.HTML(faint(text))
-
-
-def _table(head, rows):
-    cells = "".join("<tr>" + "".join(f'<td style="padding: 0 14px 0 0">{cell}</td>' for cell in row) + "</tr>" for row in rows)
-    heads = "".join(f'<th style="text-align: left; padding: 0 14px 0 0">{name}</th>' for name in head)
-    return f'<table class="dtnn-faint"><tr>{heads}</tr>{cells}</table>'

@@ -2,7 +2,6 @@
 
 import ast
 import functools
-import inspect
 from dataclasses import replace
 
 from .. import nn, zoo
@@ -11,19 +10,11 @@ from ..model import Model
 from ..nn.parameters import named_layers
 from . import calls
 from .arguments import given, start, with_argument
-from .fields import INITIALISERS
 from .row import Row, look
 from .state import State, pasted, state_of
+from .vocabulary import LAYERS, Vocabulary
 
 KEPT = 500  # looks at layers, and steps back, that are remembered
-
-
-def _is_layer(thing):
-    return inspect.isclass(thing) and issubclass(thing, nn.Layer) and thing is not nn.Layer
-
-
-LAYERS = {name: getattr(nn, name) for name in nn.__all__ if _is_layer(getattr(nn, name))}
-FUNCTIONS = {name: getattr(nn.init, name) for name in INITIALISERS}
 
 
 class Builder:
@@ -50,7 +41,7 @@ class Builder:
     """
 
     def __init__(self, model=None, namespace=None):
-        self.namespace = {} if namespace is None else namespace
+        self.vocabulary = Vocabulary({} if namespace is None else namespace)
         self.state, self._past, self._future = State(), [], []
         self._looks = functools.lru_cache(KEPT)(look)
         if model is not None:
@@ -59,39 +50,14 @@ class Builder:
     calls = property(lambda self: self.state.calls, doc="The Python of each layer.")
     input_shape = property(lambda self: self.state.input_shape, doc="Shape of one sample as the user writes it.")
 
-    # ---- what there is
-
-    def known(self):
-        """The layers that may be used, by name: those of dtnn and the user's own."""
-        own = {
-            n: t for n, t in list(self.namespace.items()) if inspect.isclass(t) and issubclass(t, nn.Layer) and t is not nn.Layer
-        }
-        return LAYERS | {name: cls for name, cls in own.items() if not name.startswith("_")}
-
-    def read(self, text):
-        """The layer that a text stands for, not built; raises what its constructor raises."""
-        functions = {n: t for n, t in list(self.namespace.items()) if inspect.isfunction(t)}
-        layer = calls.read(text, self.known(), functions | FUNCTIONS)
-        if not isinstance(layer, nn.Layer):
-            raise ValueError(f"{text.strip()[:60]} is no layer; write a call, such as Linear(10)")
-        return layer
-
-    def written(self, text):
-        """The shortest text for the same layer; the text itself where the layer can't say."""
-        layer = self.read(text)
-        own = repr(layer)
-        try:
-            return own if repr(self.read(own)) == own else _on_one_line(text)
-        except Exception:  # a repr that is no call, or not the one that makes the layer
-            return _on_one_line(text)
-
     # ---- edits, each of which can be undone
 
     def add(self, text, at=None):
         """Add a layer, ``"Linear(10)"`` or the name alone, before place `at` or at the end."""
-        text = start(self.known()[text.strip()]) if text.strip() in self.known() else text
+        known = self.vocabulary.known()
+        text = start(known[text.strip()]) if text.strip() in known else text
         at = len(self.calls) if at is None else at
-        self._set([*self.calls[:at], self.written(text), *self.calls[at:]])
+        self._set([*self.calls[:at], self.vocabulary.written(text), *self.calls[at:]])
 
     def remove(self, index):
         """Take a layer out."""
@@ -112,17 +78,17 @@ class Builder:
 
     def replace(self, index, text):
         """Another layer in its place."""
-        text, index = self.written(text), self._place(index)
+        text, index = self.vocabulary.written(text), self._place(index)
         self._set([text if place == index else call for place, call in enumerate(self.calls)])
 
     def change(self, index, name, source):
         """Set one argument of a layer, written as Python."""
-        self.replace(index, with_argument(self.calls[self._place(index)], self.known(), name, source))
+        self.replace(index, with_argument(self.calls[self._place(index)], self.vocabulary.known(), name, source))
 
     def arguments(self, index):
         """The arguments of a layer that are given, as Python, by name."""
         call = ast.parse(self.calls[self._place(index)], mode="eval").body
-        return given(call, self.known()[calls.called(call)])
+        return given(call, self.vocabulary.known()[calls.called(call)])
 
     def clear(self):
         """No layers."""
@@ -179,13 +145,13 @@ class Builder:
 
         Cheap: layers whose input has not changed are not looked at again.
         """
-        own = frozenset(self.known().values()) - frozenset(LAYERS.values())
+        own = frozenset(self.vocabulary.known().values()) - frozenset(LAYERS.values())
         shape, rows = (*self.input_shape[-1:], *self.input_shape[:-1]), []
         for number, (call, name) in enumerate(zip(self.calls, self._names()), 1):
             if shape is None:
                 rows.append(Row(name, call))
                 continue
-            row = self._looks(self.read, call, shape, own)
+            row = self._looks(self.vocabulary.read, call, shape, own)
             error = row.error and f"layer {number} ({name}, {call}): {row.error}"
             rows.append(replace(row, name=name, error=error))
             shape = row.shape
@@ -209,7 +175,7 @@ class Builder:
         if self.error:
             raise ValueError(self.error)
         state = self.state
-        return Model(*map(self.read, state.calls), input_shape=state.input_shape, seed=state.seed, dtype=state.dtype)
+        return Model(*map(self.vocabulary.read, state.calls), input_shape=state.input_shape, seed=state.seed, dtype=state.dtype)
 
     def code(self):
         """The Python that makes the same model."""
@@ -236,7 +202,7 @@ class Builder:
     def _names(self):
         """Each layer's name in the network; its number where one of them can't be made."""
         try:
-            net = nn.Sequential(*map(self.read, self.calls))
+            net = nn.Sequential(*map(self.vocabulary.read, self.calls))
         except Exception:
             return [f"layer_{number}" for number in range(1, len(self.calls) + 1)]
         names = {id(layer): name for name, layer, _ in named_layers(net)}
@@ -247,7 +213,3 @@ class _Written(str):
     """A call whose repr is itself, for `description.code`."""
 
     __repr__ = str.__str__
-
-
-def _on_one_line(text):
-    return ast.unparse(ast.parse(text.strip(), mode="eval"))

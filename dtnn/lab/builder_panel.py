@@ -143,7 +143,7 @@ class BuilderPanel(Panel):
 
     def _opened_form(self):
         """The form of the opened layer: a new one only where the class or the place is another."""
-        cls = self.builder.known().get(called(parsed(self.builder.calls[self._open], "eval").body))
+        cls = self.builder.vocabulary.known().get(called(parsed(self.builder.calls[self._open], "eval").body))
         if cls is None:
             return None
         if self._form_key != (self._open, cls):
@@ -161,8 +161,8 @@ class BuilderPanel(Panel):
         return faint(" · ".join(parts))
 
     def _kinds(self):
-        known = list(self.builder.known())
-        own = [name for name in known if name not in FIRST and self.builder.known()[name].__module__ == "__main__"]
+        known = self.builder.vocabulary.known()
+        own = [name for name in known if known[name].__module__ == "__main__"]
         rest = sorted((name for name in known if name not in FIRST and name not in own), key=str.lower)
         return [(f"{name} (yours)", name) for name in own] + [(name, name) for name in (*FIRST, *rest)]
 

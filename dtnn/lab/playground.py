@@ -1,19 +1,15 @@
 """`Playground`: data parallelism on points in the plane, where everything can be seen."""
 
 import asyncio
-import functools
 
 import ipywidgets as widgets
-import numpy as np
 
 from .. import parallel
 from ..data import toy2d
-from ..plots.axes import dress
-from ..plots.palette import STEPS, TRAINING
-from ..plots.plane import Arrows, Plane, places
 from .looks import Message, button, faint, style, title
 from .panel import Panel, begin
-from .play import Play, in_plane
+from .play import Play
+from .play_view import PlayView
 from .sheet import Sheet
 
 SETS = {"circle": toy2d.circle, "xor": toy2d.xor, "gauss": toy2d.gauss, "spiral": toy2d.spiral}
@@ -118,7 +114,7 @@ class Playground(Panel):
             self.message.say(error)
             return
         self.message.say("")
-        self._draw_anew()
+        self.view = PlayView(self.sheet, self.play)
         self._show()
 
     def _strategy(self):
@@ -182,53 +178,9 @@ class Playground(Panel):
 
     # ---- what is seen
 
-    def _draw_anew(self):
-        left, middle, right = self.sheet.axes(3, width_ratios=(1, 1, 0.8))
-        rows = self.play.data.train
-        self._plane, self._arrows = Plane(left, rows.x, rows.y, self.play.ranks), Arrows(middle, self.play.ranks)
-        dress(right, "Loss", "step")
-        self._each = right.plot([], [], color=STEPS, linewidth=0.9)[0]
-        self._loss = right.plot([], [], color=TRAINING, linewidth=1.8)[0]
-        self._frame = None
-
     def _show(self):
-        play = self.play
-        owners, now = play.owners()
-        weights = play.weights()[play.servers :]
-        differ = len(weights) > 1 and np.ptp(weights, axis=0).max() > 1e-4
-        each = [play.outputs(places(), one) for one in weights] if differ else ()
-        self._plane.show(owners, play.outputs(places()), now if play.step else None, each)
-        self._show_gradients(play)
-        self._show_loss(play.losses)
-        moving = [*self._plane.moving, *self._arrows.moving, self._each, self._loss]
-        self.sheet.show(moving, tuple(limit for ax in self.sheet.figure.axes for limit in (*ax.get_xlim(), *ax.get_ylim())))
+        self.view.show()
         self.words_line.value = faint(self.words())
-
-    def _show_gradients(self, play):
-        if not play.step:
-            return
-        gradients = play.gradients[play.servers :]
-        total, used = gradients.sum(0), play.used
-        # what a rank would do alone: the mean over its own samples, so that arrows of any number of ranks can be compared
-        flat = in_plane(np.vstack([len(gradients) * gradients, total, used]), total)
-        changed = isinstance(play.strategy, parallel.Compressed)
-        self._arrows.show(flat[:-2], flat[-2], flat[-1] if changed else None, self._agreement(gradients, total))
-
-    def _agreement(self, gradients, total):
-        sizes = np.linalg.norm(gradients, axis=1) * np.linalg.norm(total)
-        cosines = (gradients @ total)[sizes > 0] / sizes[sizes > 0]
-        return f"cosine with the mean: {cosines.min():.2f} to {cosines.max():.2f}" if len(cosines) else ""
-
-    def _show_loss(self, losses):
-        steps, width = np.arange(1, len(losses) + 1), max(1, len(losses) // 15)
-        self._each.set_data(steps, losses)
-        mean = np.convolve(losses, np.full(width, 1 / width), "valid") if losses else []
-        self._loss.set_data(steps[width - 1 :], mean)
-        ax, frame = self._loss.axes, _round_up(max(20, len(losses)))
-        ax.set_ylim(0, min(3.0, 0.4 * np.ceil(max([0.8, *losses]) / 0.4)))
-        if frame != self._frame:
-            self._frame = frame
-            ax.set_xlim(0, frame)
 
     def words(self):
         """Where it stands."""
@@ -243,14 +195,3 @@ class Playground(Panel):
     def png(self):
         """The present picture."""
         return self.sheet.png
-
-
-@functools.cache
-def _round_up(count):
-    """20, 50, 100, 200, 500 ..."""
-    size = 10
-    while True:
-        for factor in (1, 2, 5):
-            if factor * size >= count:
-                return factor * size
-        size *= 10

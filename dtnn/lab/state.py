@@ -65,7 +65,7 @@ def _state_in(builder, node):
 
 def _single(builder, node, name):
     """A layer alone."""
-    return replace(builder.state, calls=_written_all(builder, [node])) if name in builder.known() else None
+    return replace(builder.state, calls=_written_all(builder, [node])) if name in builder.vocabulary.known() else None
 
 
 def _written_all(builder, nodes):
@@ -74,7 +74,7 @@ def _written_all(builder, nodes):
         if isinstance(node, ast.Starred):
             raise ValueError(f"{calls.where(node)}{calls.shown(node)}: write the layers out, one call each")
         try:
-            written.append(builder.written(ast.unparse(node)))
+            written.append(builder.vocabulary.written(ast.unparse(node)))
         except (ValueError, TypeError) as error:
             raise type(error)(f"{calls.where(node)}{error}") from error
     return tuple(written)

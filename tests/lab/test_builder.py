@@ -1,12 +1,16 @@
 """The list of layers behind the studio: what it says, what it makes, and that code leads back to it."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
 import dtnn
 from dtnn import Model, nn, zoo
 from dtnn.lab.arguments import start
-from dtnn.lab.builder import LAYERS, Builder
+from dtnn.lab.builder import Builder
+from dtnn.lab.vocabulary import LAYERS
 from tests.lab.random_models import random_builder
 
 
@@ -108,7 +112,7 @@ def test_the_misfit_is_marked_at_its_layer_in_the_words_of_the_exception():
         builder.add(call)
     rows = builder.check()
     with pytest.raises(ValueError, match="layer 3") as caught:
-        Model(*(builder.read(call) for call in builder.calls))
+        Model(*(builder.vocabulary.read(call) for call in builder.calls))
     assert [row.error for row in rows] == ["", "", str(caught.value), ""]
     assert [row.shape for row in rows] == [(6, 24, 24), (6, 24, 24), None, None]
     assert builder.error == rows[2].error
@@ -298,3 +302,17 @@ def test_a_check_is_quick_when_one_layer_changes():
 
 def test_start_takes_the_example_of_the_docstring():
     assert start(nn.Conv2d) == "Conv2d(6, 5, padding=2)"
+
+
+def test_the_builder_needs_no_widgets_and_the_others_say_what_to_install():
+    code = (
+        "import sys; sys.modules['ipywidgets'] = None\n"
+        "import dtnn\n"
+        "builder = dtnn.lab.Builder(); builder.preset('mlp'); assert builder.error == ''\n"
+        "try:\n    dtnn.lab.Studio\nexcept ImportError as error:\n    print(error)\n"
+        "try:\n    dtnn.lab.Studioo\nexcept AttributeError as error:\n    print(error)\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    first, second = ran.stdout.splitlines()
+    assert first == "dtnn.lab.Studio needs ipywidgets: python -m pip install ipywidgets"
+    assert second.startswith("dtnn.lab has no 'Studioo'; it has AllReduceLab, Builder")

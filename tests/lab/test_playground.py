@@ -54,7 +54,7 @@ def test_every_choice_begins_anew(playground):
     assert playground.play.data.name == "spiral"
     playground.every.value = 8
     playground.forward()
-    assert len(playground._plane.lines) == 6, "the mean's border and each rank's"
+    assert len(playground.view.plane.lines) == 6, "the mean's border and each rank's"
     assert "LocalSGD(every=8" in playground.words()
 
 

@@ -157,7 +157,7 @@ def test_a_rank_that_fails_is_told_in_the_live_view(studio):
                 raise ZeroDivisionError("no good")
             return x, lambda dy: dy
 
-    studio.builder.namespace = {"Bad": Bad}
+    studio.builder.vocabulary.namespace = {"Bad": Bad}
     studio.builder.add("Bad", 1)
     trained(studio)
     assert studio.run.state == "failed"
