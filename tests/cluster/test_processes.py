@@ -95,8 +95,8 @@ def test_a_client_killed_while_it_starts_leaves_nothing(script):
     text = (
         "from dtnn.cluster import launchers, Cluster\n"
         "original = launchers.start_watchdog\n"
-        "def told(folder):\n"
-        "    watching = original(folder)\n"
+        "def told(folder, *more):\n"
+        "    watching = original(folder, *more)\n"
         "    print(folder, flush=True)\n"
         "    return watching\n"
         "launchers.start_watchdog = told\n"
