@@ -105,7 +105,7 @@ def _folder(module):
 
 def _data(given, validation_data, problems):
     options, source = [], getattr(given, "source", None)
-    text = call(source[0].__name__, source[1]) if source else None
+    text = (call(source[0].__name__, source[1]) if source[1] else source[0].__name__) if source else None
     if text is None or not _can_be_made(text, "data", read_only=True):
         text = (
             "the data have no name that a batch job could find them by: use a data set of dtnn.data, or save yours with "
@@ -137,9 +137,10 @@ def _spelled(kind, thing, problems):
 
 
 def _text(thing):
-    """The call that makes a thing, or a function's name."""
+    """The call that makes a thing, without what goes without saying, or a function's name."""
     if dataclasses.is_dataclass(thing):
-        settings = {field.name: getattr(thing, field.name) for field in dataclasses.fields(thing) if field.init}
+        fields = [field for field in dataclasses.fields(thing) if field.init]
+        settings = {field.name: getattr(thing, field.name) for field in fields if getattr(thing, field.name) != field.default}
         return call(type(thing).__name__, (), settings)
     return getattr(thing, "__name__", None) or repr(thing)
 

@@ -2,6 +2,7 @@
 
 import ast
 import difflib
+import json
 import math
 
 WORDS = {"inf": math.inf, "nan": math.nan}
@@ -36,13 +37,18 @@ def made(text, modules, kind):
 
 
 def call(function, arguments=(), settings=None):
-    """The text of a call.
+    """The text of a call; with double quotes, for it is to stand in a shell's single ones.
 
-    >>> call("synthetic", ((8, 8, 1), 10), {"seed": 3})
-    'synthetic((8, 8, 1), 10, seed=3)'
+    >>> print(call("synthetic", ((8, 8, 1), 10), {"seed": 3, "name": "noise"}))
+    synthetic((8, 8, 1), 10, seed=3, name="noise")
     """
-    given = [repr(value) for value in arguments] + [f"{name}={value!r}" for name, value in (settings or {}).items()]
+    settings = (settings or {}).items()
+    given = [_shown(value) for value in arguments] + [f"{name}={_shown(value)}" for name, value in settings]
     return f"{function}({', '.join(given)})"
+
+
+def _shown(value):
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
 
 
 def _value(node, modules):
