@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 
-from ..records import Clock, Epoch, Finish, Ledger, Place, Start, Step
+from ..records import Clock, Epoch, Finish, Ledger, Place, Resumed, Start, Step
 from ..tracing import layer_costs, traced_steps
 from ..tracing.path import last_to_arrive
 
@@ -33,7 +33,7 @@ class Accounts:
 
     def __init__(self, records):
         self.records = list(records)
-        self.ranks, self.machines, self.clocks, self.epochs = {}, {}, {}, []
+        self.ranks, self.machines, self.clocks, self.epochs, self.pauses = {}, {}, {}, [], []
         self.settings, self.samples, self.finish, self.size = {}, 0, None, 0
         for record in self.records:
             self._take(record)
@@ -50,6 +50,8 @@ class Accounts:
             self.clocks[record.rank] = record
         elif isinstance(record, Epoch):
             self.epochs.append(record)
+        elif isinstance(record, Resumed):
+            self.pauses.append(record)
         elif isinstance(record, Step):
             self.samples += record.samples
         elif isinstance(record, Finish):
@@ -106,10 +108,14 @@ class Accounts:
     @property
     def between_epochs(self):
         """Seconds from the steps of one epoch to those of the next, and as a share of all time; (0, 0) if unknown."""
-        whole = [(new.time - old.time, new.seconds) for old, new in zip(self.epochs, self.epochs[1:])]
+        whole = [(self._working(old.time, new.time), new.seconds) for old, new in zip(self.epochs, self.epochs[1:])]
         between = sum(max(0.0, wall - steps) for wall, steps in whole)
         total = sum(wall for wall, _ in whole)
         return (between / len(whole), between / total) if total > 0 else (0.0, 0.0)
+
+    def _working(self, begin, end):
+        """Seconds between two moments in which the run did not pause."""
+        return end - begin - sum(pause.seconds for pause in self.pauses if begin < pause.time <= end)
 
     def layers(self):
         """The dearest layers: [(name, seconds a step, share of forward and backward)]; empty where no step was traced."""

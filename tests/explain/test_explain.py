@@ -5,7 +5,7 @@ import math
 import pytest
 
 from dtnn.explain import explain
-from dtnn.records import Clock, Epoch, Ledger, Place, Start, Step
+from dtnn.records import Clock, Epoch, Ledger, Place, Resumed, Start, Step
 from tests.tracing.made import run_of
 
 STEPS = 100
@@ -149,6 +149,12 @@ def test_evaluation_between_epochs_is_seen():
     assert kind == "evaluation"
     assert "500 ms go by" in text
     assert "validation_data=False" in advice
+
+
+def test_a_pause_is_no_evaluation():
+    epochs = [Epoch(number, 100 * number, 6400, 1.0, 0.1, {}, 61.0 * number) for number in (1, 2)]
+    told = explain([start(), ledger(0), epochs[0], Resumed(150, 59.97, 110.0), epochs[1]])
+    assert [finding.kind for finding in told.findings] == ["computing"]
 
 
 def test_waiting_for_data_is_seen():
