@@ -145,7 +145,7 @@ class Trace:
 class Epoch:
     """One pass over the data, counted from 1: `metrics` such as loss, accuracy, val_loss, val_accuracy.
 
-    Number 0 is none: it tells the metrics before the first step, of 0 samples in 0 seconds.
+    One of 0 samples in 0 seconds is none: it tells the metrics before the first step, and has the number of the epochs done.
     """
 
     epoch: int

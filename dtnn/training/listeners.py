@@ -42,7 +42,7 @@ class EarlyStopping:
     waited: int = field(default=0, init=False)
 
     def __call__(self, record):
-        if not isinstance(record, Epoch) or record.epoch == 0:
+        if not isinstance(record, Epoch) or record.samples == 0:
             return None
         if record.epoch == 1:
             self.best, self.waited = math.inf, 0
@@ -120,7 +120,7 @@ class Save:
             raise ValueError(f"Save: every={self.every!r}; give a whole number of epochs, 1 or more")
 
     def __call__(self, record, model):
-        if not isinstance(record, Epoch) or record.epoch == 0 or record.epoch % self.every:
+        if not isinstance(record, Epoch) or record.samples == 0 or record.epoch % self.every:
             return
         if record.epoch <= self.every:
             self.value = math.inf  # a new training

@@ -119,6 +119,13 @@ def test_a_resumed_training_begins_where_it_was():
     np.testing.assert_array_equal(model.parameters.value, whole.parameters.value)
 
 
+def test_what_a_resumed_training_begins_with_is_no_epoch_without_progress():
+    model, stop = network(), EarlyStopping("loss", patience=1, min_delta=-100.0)
+    fitted(model, epochs=2, callbacks=[stop])
+    stop.min_delta = 100.0  # nothing is better from here on
+    assert fitted(model, epochs=9, resume=True, callbacks=[stop]).epoch == [2, 3]
+
+
 def test_a_picture_begins_at_0_and_the_rate_counts_training_only():
     from matplotlib.figure import Figure
 
