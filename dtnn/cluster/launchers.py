@@ -138,14 +138,16 @@ def _controller_address(asked):
         return {"controller_ip": "127.0.0.1"}
     if asked.launcher == "slurm":
         return {"controller_ip": "*", "controller_location": socket.gethostname()}
-    address = _address_towards(next(host for host in asked.hosts if host != socket.gethostname()))
+    names = [host.partition(":")[0] for host in asked.hosts]
+    others = [name for name in names if name not in (socket.gethostname(), "localhost")]
+    address = _address_towards(others[0]) if others else "127.0.0.1"
     return {"controller_ip": address, "controller_location": address}
 
 
 def _address_towards(host):
     """This host's address on the network on which another one is; nothing is sent."""
     try:
-        family, _, _, _, address = socket.getaddrinfo(host.partition(":")[0], 22, type=socket.SOCK_DGRAM)[0]
+        family, _, _, _, address = socket.getaddrinfo(host, 22, type=socket.SOCK_DGRAM)[0]
         with socket.socket(family, socket.SOCK_DGRAM) as probe:
             probe.connect(address)
             return probe.getsockname()[0]

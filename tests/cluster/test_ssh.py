@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import socket
 import stat
 import subprocess
 import sys
@@ -149,7 +150,12 @@ def test_what_is_no_name_of_a_host_is_refused(host):
         Cluster(2, hosts=[host])
 
 
-def test_a_host_that_is_not_there_is_told(tmp_path, monkeypatch):
+def test_where_all_hosts_are_this_one_nothing_listens_elsewhere():
+    what = asked.asked(2, hosts=[f"{socket.gethostname()}:2", "localhost"])
+    assert launchers._controller_address(what)["controller_ip"] == "127.0.0.1"
+
+
+def test_a_host_that_is_not_there_is_told():
     what = asked.asked(2, hosts=["no-such-host.invalid"])
     with pytest.raises(RuntimeError, match=r"host 'no-such-host.invalid' can't be reached"):
         launchers._controller_address(what)
