@@ -1,5 +1,7 @@
 """`BuilderPanel`: the builder with buttons."""
 
+import math
+
 import ipywidgets as widgets
 
 from .. import zoo
@@ -157,7 +159,8 @@ class BuilderPanel(Panel):
             return faint(f"input {shape} · add a layer, or choose a preset")
         parts = [f"input {shape}", f"<b>{sum(row.parameters for row in rows):,}</b> parameters"]
         parts += [f"{amount(sum(row.bytes for row in rows))}B of gradient a step"]
-        parts += [f"{amount(sum(row.flops or 0 for row in rows))}FLOP forward an image"]
+        parts += [f"{amount(sum(row.flops or 0 for row in rows))}FLOP forward a sample"]
+        parts += [f"{amount(4 * sum(math.prod(row.shape) for row in rows if row.shape))}B of activations a sample"]
         return faint(" · ".join(parts))
 
     def _kinds(self):
