@@ -39,6 +39,7 @@ class Microscope:
             )
         self.comm, self.parameters, self.exchange, self.every = comm, parameters, exchange, every
         self.layers = trained_layers(parameters)
+        self.segments = {segment.name: segment for segments in self.layers.values() for segment in segments}
         self.own, self.asked = None, []
 
     def looks_at(self, step, asked):
@@ -72,52 +73,49 @@ class Microscope:
         list of records
             On rank 0; nothing on the others.
         """
-        found = [self._norms(segments) for segments in self.layers.values()]
-        columns = [list(column) for column in zip(*found)] or [[]] * 5
+        sums = {name: Sums(self.comm.size) for name in self.layers}
+        wanted = [(asked, self._thinned(asked)) for asked in self.asked or [""]]
+        taken = {(name, every): ([], []) for _, thinned in wanted for name, every in thinned.items()}
+        for start in range(0, self.own.size, PIECE):
+            self._take_piece(start, sums, taken)
+        if self.comm.rank:
+            return []
+        columns = [list(column) for column in zip(*(each.told() for each in sums.values()))] or [[]] * 5
         told = []
-        for asked in self.asked or [""]:
-            segments = self._segments(asked) if asked else [s for segments in self.layers.values() for s in segments]
-            values = self._values(segments, ASKED if asked else KEPT)
-            told.append(GradientValues(step, values, time.time()))
+        for asked, thinned in wanted:
+            told.append(GradientValues(step, self._values(thinned, taken), time.time()))
             told.append(Gradients(step, asked, list(samples), float(local), list(self.layers), *columns, time.time()))
-        return told if self.comm.rank == 0 else []
+        return told
+
+    def _take_piece(self, start, sums, taken):
+        """Gather one piece of the flat gradients, and on rank 0 add it up and take from it what is to be told."""
+        place = slice(start, min(start + PIECE, self.own.size))
+        own, held = self.comm.Gather(self.own[place]), self.comm.Gather(self._held(place))
+        if self.comm.rank:
+            return
+        held = self._of_use(held)
+        for layer, segments in self.layers.items():
+            for segment in segments:
+                part = _part(segment, place)
+                if part.start < part.stop:  # most pieces hold but few layers
+                    sums[layer].add(own[:, part].astype(np.float64), held[:, part].astype(np.float64))
+        for name, every in taken:
+            part = _part(self.segments[name], place, every)
+            for rows, pieces in zip((own, held), taken[name, every]):
+                pieces.append(rows[:, part].copy())
 
     def _segments(self, name):
         """The parameters of a layer, or of what is inside it, or one of that very name."""
-        segments = (s for segments in self.layers.values() for s in segments)
-        return [s for s in segments if s.name == name or s.name.startswith(f"{name}.")]
+        return [s for s in self.segments.values() if s.name == name or s.name.startswith(f"{name}.")]
 
-    def _norms(self, segments):
-        """Of one layer: before, after, total, off, cosines, see `Gradients`; nothing but zeros on ranks other than 0."""
-        size = self.comm.size
-        products, after, off, total = np.zeros((size, size)), 0.0, 0.0, 0.0
-        for start, stop in _pieces(segments):
-            own, held = self._gathered(slice(start, stop))
-            if self.comm.rank == 0:
-                whole = own.sum(0)
-                products += own @ own.T
-                after = after + np.square(held).sum(1)
-                off = off + np.square(held - whole).sum(1)
-                total += float(whole @ whole)
-        before = np.sqrt(np.diagonal(products))
-        with np.errstate(invalid="ignore"):
-            cosines = np.clip(products / np.outer(before, before), -1, 1)
-        return before.tolist(), np.sqrt(after).tolist(), math.sqrt(total), np.sqrt(off).tolist(), cosines.tolist()
-
-    def _gathered(self, place):
-        """All ranks' own gradient and what they hold now, on rank 0, in double precision: two matrices with a row for each."""
-        own, held = self.comm.Gather(self.own[place]), self.comm.Gather(self._held()[place])
-        if self.comm.rank:
-            return None, None
-        return own.astype(np.float64), self._of_use(held.astype(np.float64))
-
-    def _held(self):
+    def _held(self, place):
         """The reduced gradient as this rank has it; where ranks have shares, zeros beyond its own."""
-        gradient, share = self.parameters.grad[: self.parameters.trainable], getattr(self.exchange, "own", None)
+        gradient, share = self.parameters.grad[place], getattr(self.exchange, "own", None)
         if share is None:
             return gradient
-        held = np.zeros_like(gradient)
-        held[share] = gradient[share]
+        held, mine = np.zeros_like(gradient), slice(max(place.start, share.start), min(place.stop, share.stop))
+        if mine.start < mine.stop:
+            held[mine.start - place.start : mine.stop - place.start] = self.parameters.grad[mine]
         return held
 
     def _of_use(self, held):
@@ -126,17 +124,38 @@ class Microscope:
             return held.sum(0, keepdims=True)
         return held[: self.exchange.servers or None]
 
-    def _values(self, segments, most):
-        """The numbers of some parameters, by name, thinned to `most` bytes; collective, and empty on ranks other than 0."""
+    def _thinned(self, asked):
+        """Every how many-th number is to be told, by the parameter's name."""
+        segments = self._segments(asked) if asked else self.segments.values()
+        most = ASKED if asked else KEPT
         numbers = max(1, most // (2 * self.comm.size * max(1, len(segments)) * self.own.itemsize))
-        values = {}
-        for segment in segments:
-            every = -(-segment.size // numbers)
-            place = slice(segment.start, segment.start + segment.size, every)
-            own, held = self.comm.Gather(self.own[place]), self.comm.Gather(self._held()[place])
-            if self.comm.rank == 0:
-                values[segment.name] = _told(segment, every, own, self._of_use(held))
-        return values
+        return {segment.name: -(-segment.size // numbers) for segment in segments}
+
+    def _values(self, thinned, taken):
+        return {name: _told(self.segments[name], every, *map(_joined, taken[name, every])) for name, every in thinned.items()}
+
+
+class Sums:
+    """What is added up, piece by piece, of one layer's gradients of all ranks."""
+
+    def __init__(self, size):
+        self.products, self.after, self.off, self.total = np.zeros((size, size)), 0.0, 0.0, 0.0
+
+    def add(self, own, held):
+        """Take in some numbers of the layer: a row for each rank, in double precision."""
+        whole = own.sum(0)
+        self.products += own @ own.T
+        self.after = self.after + np.square(held).sum(1)
+        self.off = self.off + np.square(held - whole).sum(1)
+        self.total += float(whole @ whole)
+
+    def told(self):
+        """before, after, total, off, cosines: see `Gradients`."""
+        before = np.sqrt(np.diagonal(self.products))
+        with np.errstate(invalid="ignore"):
+            cosines = np.clip(self.products / np.outer(before, before), -1, 1)
+        after, off = np.sqrt(self.after).tolist(), np.sqrt(self.off).tolist()
+        return before.tolist(), after, math.sqrt(self.total), off, cosines.tolist()
 
 
 def trained_layers(parameters):
@@ -153,10 +172,21 @@ def trained_layers(parameters):
     return layers
 
 
-def _pieces(segments):
-    for segment in segments:
-        for start in range(segment.start, segment.start + segment.size, PIECE):
-            yield start, min(start + PIECE, segment.start + segment.size)
+def _part(segment, place, every=1):
+    """Which numbers of a piece of the flat vector are a segment's, or each `every`-th of it, counted from its first; or none.
+
+    >>> from dtnn.nn.parameters import Segment
+    >>> segment = Segment("linear_1.weight", 16, 8, (2, 4), True, True)
+    >>> [list(range(100))[_part(segment, slice(start, start + 7), 3)] for start in (7, 14, 21, 28)]
+    [[], [2, 5], [1], []]
+    """
+    start, stop = max(segment.start, place.start), min(segment.start + segment.size, place.stop)
+    start += (segment.start - start) % every
+    return slice(start - place.start, max(start, stop) - place.start, every)
+
+
+def _joined(pieces):
+    return np.concatenate(pieces, axis=1)
 
 
 def _told(segment, every, own, held):
