@@ -4,6 +4,7 @@ import importlib
 import json
 import os
 import platform
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -69,7 +70,7 @@ def diagnose():
     -------
     list of Finding
     """
-    looks = (_python, _packages, _mpi, _cores, _thread_pools, _jupyter, _folder, _cache)
+    looks = (_python, _packages, _mpi, _cores, _thread_pools, _jupyter, _folder, _slurm, _cache)
     return [finding for look in looks for finding in look()]
 
 
@@ -190,6 +191,19 @@ def _folder():
         yield Finding("cluster folder", "ok", folder.place())
     except OSError as error:
         yield Finding("cluster folder", "error", str(error), "set TMPDIR to a folder of your own")
+
+
+def _slurm():
+    if shutil.which("sbatch") is None:
+        return
+    code, out, err = _ask(["sinfo", "-h", "-o", "%R"])
+    if code == 0:
+        yield Finding("batch system", "ok", f"Slurm, partitions {', '.join(sorted(set(out.split())))}")
+    else:
+        said = (err.strip().splitlines() or ["?"])[-1]
+        yield Finding(
+            "batch system", "warn", f"Slurm is installed and doesn't answer: {said}", 'launcher="mpi" works on this host'
+        )
 
 
 def _cache():

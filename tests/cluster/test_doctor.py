@@ -91,3 +91,19 @@ def test_where_mpi4py_cannot_be_imported_threads_and_the_doctor_work():  # case 
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, cwd=ROOT, check=False)
     assert done.stdout == "well\n", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("script", "state", "words"),
+    [("echo main; echo gpu; echo main", "ok", "gpu, main"), ("echo no route >&2; exit 1", "warn", "no route")],
+)
+def test_a_slurm_is_found_and_asked(script, state, words, tmp_path, monkeypatch):
+    for name, text in (("sbatch", "exit 0"), ("sinfo", script)):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    (found,) = doctor._slurm()
+    assert found.state == state
+    assert words in found.text
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    assert list(doctor._slurm()) == []
