@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import time
+from concurrent.futures import Future
 
 from . import checks, engine, here, listening, obituary
 from .ending import finish
@@ -211,8 +212,15 @@ class Engines:
         return self._lost_since is not None and time.monotonic() - self._lost_since > LAST_MAIL
 
     def message(self, rank, what, number, **content):
-        """Send something over the control channel of a rank; the reply is a future."""
-        return self._send(self.ids[rank], {"what": what, "run": number, **content})
+        """Send something over the control channel of a rank; the reply is a future, which fails where nobody is any more."""
+        try:
+            return self._send(self.ids[rank], {"what": what, "run": number, **content})
+        except Exception as error:
+            if not self.stopped:  # in another thread, just now
+                raise
+            reply = Future()
+            reply.set_exception(error)
+            return reply
 
     def _send(self, ident, content):
         address = self.client._build_targets(ident)[0][0]

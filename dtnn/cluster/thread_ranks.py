@@ -15,6 +15,7 @@ from .listening import resident
 from .rank import Commands, Outcome, perform, unpacked
 
 TICK = 0.2  # seconds between two looks at ranks, unless something wakes us
+ALONE = 0.1  # seconds in which no other thread may take its turn while stacks are looked at
 SECOND_LINE = 1.0  # seconds after which ranks that don't end although another failed are interrupted
 
 
@@ -71,8 +72,11 @@ class ThreadRanks:
 
     def interrupt(self):
         """Raise KeyboardInterrupt in all ranks, once: at their next bytecode, or in the wait they are in."""
-        for seat in self._active:
-            seat.interrupt()
+        armed = [seat for seat in self._active if seat.armed]
+        if armed:
+            with _undisturbed():
+                for seat in armed:
+                    seat.interrupt()
 
     def _serve(self, run):
         for kind, command in run._take_requests():
@@ -110,6 +114,11 @@ class Seat:
         self._thread = threading.Thread(target=self._body, args=(function, args), name=f"rank {self.comm.rank}", daemon=True)
         self._thread.start()
 
+    @property
+    def armed(self):
+        """Whether it may be interrupted, and wasn't yet."""
+        return self._armed
+
     def interruptible(self):
         """A context in which `interrupt` has an effect."""
         return self
@@ -129,12 +138,9 @@ class Seat:
                 self._raise_where_it_may_be()
 
     def _raise_where_it_may_be(self):
-        with _undisturbed():
-            if may_interrupt(sys._current_frames().get(self._thread.ident)):
-                self._armed = False
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(
-                    ctypes.c_ulong(self._thread.ident), ctypes.py_object(KeyboardInterrupt)
-                )
+        if may_interrupt(sys._current_frames().get(self._thread.ident)):
+            self._armed = False
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread.ident), ctypes.py_object(KeyboardInterrupt))
 
     def _body(self, function, args):
         try:
@@ -148,8 +154,8 @@ class Seat:
 def _undisturbed():
     """For some bytecodes no other thread runs: what was seen of its stack is still true when the exception is set."""
     before = sys.getswitchinterval()
-    sys.setswitchinterval(1.0)
-    time.sleep(0)  # from here on the others wait for the whole interval before they ask for their turn
+    sys.setswitchinterval(ALONE)
+    time.sleep(0)  # from here on the others wait for the whole interval before they ask for their turn; and so do we here
     try:
         yield
     finally:

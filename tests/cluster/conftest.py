@@ -50,9 +50,9 @@ def cluster(request):
 
 
 @pytest.fixture
-def alone(monkeypatch):
-    """A place of its own for all that a test starts; at its end nothing of that must be left, see `alone.py`."""
-    with _alone(monkeypatch) as place:
+def alone(tmp_path):
+    """A place of its own (not that of `tmp_path`) for all that a test starts; at its end nothing of that must be left."""
+    with _alone() as place:
         yield place
 
 

@@ -1,7 +1,8 @@
 """Mixed failures for as long as one likes: ``python -m tests.cluster.soak SECONDS [SEED]``.
 
-Runs end well, are stopped, interrupted at any moment, raise on one rank, or lose a rank to SIGKILL.  After each, the sums of
-the next run on the same cluster must be right bit by bit, and at the end nothing may be left.
+Runs end well, are stopped, interrupted at any moment, raise on one rank, can't be unpacked, lose a rank to SIGKILL; trainings
+are paused, stepped through and go on; the cluster is restarted under a run.  After each, the sums of the next run on the same
+cluster must be right bit by bit, now and then also the weights of a training, and at the end nothing may be left.
 """
 
 import os
@@ -13,18 +14,26 @@ from collections import Counter, defaultdict
 
 import numpy as np
 
+import dtnn
 from dtnn.cluster import Cluster, watchdog
+from dtnn.records import Paused, Step
+
+from .alone import alone
 
 LONG = 10**9
-WAYS = {"done": 5, "stop": 4, "interrupt": 6, "raise": 6, "kill": 1}  # how often each
+WAYS = {"done": 5, "stop": 4, "interrupt": 6, "raise": 6, "steer": 2, "bad job": 2, "kill": 1, "restart": 1}  # how often each
 ENDS = {
     "done": {"done"},
     "stop": {"stopped", "interrupted"},
     "interrupt": {"interrupted"},
     "raise": {"failed"},
+    "steer": {"stopped"},
+    "bad job": {"failed"},
     "kill": {"failed"},
+    "restart": {"interrupted"},
 }
-SLOW = 5.0  # seconds that any end may take at most
+SLOW = 10.0  # seconds that any end may take at most, on a machine that others use
+TRAINS = 10  # runs between two looks at the weights of a training
 
 
 def sums(comm, seed, steps, rank=None, step=None):
@@ -47,42 +56,125 @@ def right(seed, steps, ranks=2):
     return [sum(draw.standard_normal(20_000) for draw in draws) for _ in range(steps)][-1]
 
 
+class Unpackable:
+    """Goes well here, and can't be made again on a rank."""
+
+    def __reduce__(self):
+        return refuse, (os.getpid(),)
+
+
+def refuse(pid):
+    """Raises anywhere but in the process of that number."""
+    if os.getpid() != pid:
+        raise RuntimeError("not here")
+
+
+def network():
+    """A small one, whose weights after some steps are compared."""
+    layers = dtnn.nn.Flatten(), dtnn.nn.Linear(16), dtnn.nn.Dropout(0.2), dtnn.nn.Linear(10)
+    return dtnn.Model(*layers, input_shape=(28, 28, 1))
+
+
+def weights(cluster):
+    """Of a training of some steps on it, as bytes: the same each time."""
+    model, digits = network(), dtnn.data.mnist5k()
+    model.fit(digits.x_train[::40], digits.y_train[::40], cluster=cluster, batch_size=20, deterministic=True, show=False)
+    return model.parameters.value.tobytes()
+
+
+def until(holds, what):
+    """Wait until something is so."""
+    began = time.monotonic()
+    while not holds():
+        assert time.monotonic() - began < 30, what
+        time.sleep(0.002)
+
+
+def steer(cluster, chance):
+    """A training that pauses, makes a step, goes on, perhaps pauses again."""
+    digits = dtnn.data.mnist5k()
+    run = network().start(digits.x_train[::40], digits.y_train[::40], cluster=cluster, batch_size=20, epochs=10**6)
+    until(lambda: run.records.of(Step) or run.done, run)
+    for _ in range(chance.randrange(1, 3)):
+        time.sleep(chance.random() * 0.1)
+        run.pause()
+        until(lambda: run.state == "paused" or run.done, run)
+        step = run.records.last(Paused).step
+        run.step()
+        until(lambda: run.records.last(Paused).step == step + 1 or run.done, run)  # noqa: B023
+        assert run.records.last(Step).step == step + 1, run
+        if chance.random() < 0.7:
+            run.resume()
+            until(lambda: run.state != "paused", run)
+    return run
+
+
+def begin(cluster, way, seed, chance):
+    """A run that will end in a certain way."""
+    if way == "steer":
+        return steer(cluster, chance)
+    if way == "bad job":
+        return cluster.run(sums, Unpackable(), 20)
+    guilty = (chance.randrange(2), chance.randrange(30)) if way == "raise" else (None, None)
+    return cluster.run(sums, seed, 20 if way == "done" else LONG, *guilty)
+
+
 def once(cluster, way, seed, chance):
     """One run that ends in a certain way; the seconds it took to end."""
-    guilty = (chance.randrange(2), chance.randrange(30)) if way == "raise" else (None, None)
-    run = cluster.run(sums, seed, 20 if way == "done" else LONG, *guilty)
+    run = begin(cluster, way, seed, chance)
     time.sleep(chance.random() * chance.choice([0.005, 0.05, 0.3]))
-    began = time.monotonic()
-    if way == "stop":
+    pid, began = cluster.describe()[chance.randrange(2)]["pid"] if way == "kill" else None, time.monotonic()
+    if way in ("stop", "steer"):
         run.stop()
     elif way == "interrupt":
         run.interrupt()
     elif way == "kill":
-        os.kill(cluster.describe()[chance.randrange(2)]["pid"], signal.SIGKILL)
+        os.kill(pid, signal.SIGKILL)
+    elif way == "restart":
+        cluster.restart()
     assert run.wait(30), (seed, way, run)
     assert run.state in ENDS[way], (seed, way, run, run.error)
     assert way != "done" or run.records == list(range(20)), (seed, run.records)
     return time.monotonic() - began
 
 
+def soak(cluster, seconds, seed):
+    """All of it on one cluster; how many runs ended how, the longest time each took, and when that was."""
+    chance, ended, longest = random.Random(seed), Counter(), defaultdict(lambda: (0.0, 0))
+    over, folders, wanted = time.monotonic() + seconds, set(), weights(cluster)
+    while time.monotonic() < over:
+        folders.add(cluster._crew.folder)
+        way, number = chance.choices(list(WAYS), WAYS.values())[0], sum(ended.values())
+        took = once(cluster, way, number, chance)
+        if took > max(1.0, longest[way][0]):
+            print(f"{way}: {took:.2f} s, run {number}", flush=True)
+        longest[way] = max(longest[way], (took, number))
+        ended[way] += 1
+        assert (cluster.run(sums, number, 5).result(60) == right(number, 5)).all(), (number, way)  # after a death: by new ranks
+        assert number % TRAINS or weights(cluster) == wanted, (number, way)
+        folders.add(cluster._crew.folder)
+    return ended, longest, folders
+
+
 def main(seconds, seed=0):
-    """All of it; prints how many runs ended how, and the longest time each took."""
-    chance, ended, longest = random.Random(seed), Counter(), defaultdict(float)
-    until = time.monotonic() + seconds
+    """Soak a cluster, see that nothing is left of any, and print what has been."""
+    before, began = open_files(), time.monotonic()
     with Cluster(2, on_wait=False) as cluster:
-        folders = {cluster._crew.folder}
-        while time.monotonic() < until:
-            way = chance.choices(list(WAYS), WAYS.values())[0]
-            number = sum(ended.values())
-            longest[way] = max(longest[way], once(cluster, way, number, chance))
-            ended[way] += 1
-            if cluster.state == "dead":
-                folders.add(cluster.restart()._crew.folder)
-            assert (cluster.run(sums, number, 5).result(30) == right(number, 5)).all(), (number, way)
+        ended, longest, folders = soak(cluster, seconds, int(seed))
+    print(f"{sum(ended.values())} runs, {len(folders)} starts, {time.monotonic() - began:.0f} s:", dict(ended))
+    print("longest (seconds, run):", {way: (round(took, 2), number) for way, (took, number) in longest.items()})
     assert not any(watchdog.members(folder) or os.path.exists(folder) for folder in folders)
-    assert max(longest.values()) < SLOW, dict(longest)
-    print(dict(ended), {way: round(took, 2) for way, took in longest.items()})
+    assert open_files() < before + 100, (before, open_files())
+    slow = {way: took for way, (took, _) in longest.items() if took > SLOW}
+    assert not slow, slow
+    return ended
+
+
+def open_files():
+    """How many this process has."""
+    return len(os.listdir("/proc/self/fd"))
 
 
 if __name__ == "__main__":
-    main(*map(float, sys.argv[1:]))
+    with alone():
+        main(*map(float, sys.argv[1:]))
