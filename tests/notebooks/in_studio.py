@@ -69,6 +69,7 @@ def use(page, address, folder):
     seen["result"] = output(page, 3)
     page.evaluate(RUN_CELL, 2)
     until(lambda: "Twice" in page.text_content(".dtnn-kind select"), 20, "the layer of the cell")
+    train_with_ones_own_layer(page, seen)
     seen["cut_off"] = page.evaluate(
         "[...document.querySelectorAll('.dtnn-studio .jupyter-button')].filter(b => b.scrollWidth > b.clientWidth + 1"
         " && !b.classList.contains('dtnn-call')).map(b => b.textContent)"
@@ -137,6 +138,20 @@ def train(page, seen, folder):
     page.click(".dtnn-stop")
     until(lambda: page.inner_text(".dtnn-state") in ("stopped", "interrupted"), 40, "the end")
     seen["enabled"] = page.is_enabled(".dtnn-train") and not page.is_enabled(".dtnn-stop")
+
+
+def train_with_ones_own_layer(page, seen):
+    """The layer that a cell defined, on the same engines."""
+    page.evaluate("document.querySelector('.dtnn-studio').scrollIntoView()")
+    page.locator(".dtnn-kind select").select_option(index=0)
+    page.click(".dtnn-add")
+    until(lambda: page.locator(".dtnn-call:visible").last.inner_text() == "Twice()", 20, "the layer in the network")
+    epochs = page.locator(".dtnn-epochs input")
+    epochs.fill("1")
+    epochs.press("Enter")
+    page.click(".dtnn-train")
+    until(lambda: page.inner_text(".dtnn-state") in ("done", "failed", "ready"), 90, "the end")
+    seen["own"] = page.inner_text(".dtnn-state")
 
 
 def step(page):

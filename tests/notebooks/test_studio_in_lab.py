@@ -62,6 +62,10 @@ def test_pause_step_rate_and_stop(seen):
     assert seen["enabled"]
 
 
+def test_a_layer_that_a_cell_defined_trains_on_the_engines(seen):
+    assert seen["own"] == "done"
+
+
 def test_it_takes_a_new_user_less_than_three_minutes(seen):
     assert seen["seconds"]["trained"] < 180
 
