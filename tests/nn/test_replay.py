@@ -1,5 +1,7 @@
 """Replay: done again from the tape, a step gives the numbers that the layers give, whatever lies in the buffers."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -94,7 +96,7 @@ def test_other_networks_run_as_they_are(layers):
     assert not Replay(net).able
 
 
-def test_another_array_or_number_of_threads_is_written_down_anew():
+def test_another_array_thread_or_number_of_threads_is_written_down_anew():
     net, _ = built("Linear(3)", (4,))
     replay, step = Replay(net), Pass()
     for x in (np.ones((4, 16), np.float32), 2 * np.ones((4, 16), np.float32)):
@@ -104,6 +106,12 @@ def test_another_array_or_number_of_threads_is_written_down_anew():
     kept.threads = 7
     step.begin(0, 0, 16, 16)
     replay.forward(x, step)
+    assert replay.tapes[16] is not kept
+    kept = replay.tapes[16]
+    step.begin(0, 0, 16, 16)
+    other = threading.Thread(target=replay.forward, args=(x, step))  # its scratch memory is another
+    other.start()
+    other.join()
     assert replay.tapes[16] is not kept
 
 
