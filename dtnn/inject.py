@@ -95,8 +95,8 @@ def link(latency=0.0, bandwidth=None, rank=None):
 def lost(rank=1, number=10, smallest=LARGE, patience=5.0):
     """A message that never arrives: all that wait for it wait for ever, as on a real network without a time limit.
 
-    On threads the deadlock is noticed at once, and told; on MPI the rank gives up after some seconds, and the run fails with
-    `MessageLost`, which names the message.
+    The rank gives up after some seconds, and the run fails with `MessageLost`, which names the message. Only where it is lost
+    between two ranks that are threads (`AllReduce("ring")`), the deadlock is noticed at once, and told.
 
     Parameters
     ----------
