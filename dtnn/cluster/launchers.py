@@ -87,8 +87,8 @@ def start_watchdog(folder, keep_alive=0.0):
     )
 
 
-def ipyparallel_cluster(asked, folder):
-    """An ipyparallel cluster of MPI engines, not started yet, all of whose files are in `folder`."""
+def ipyparallel_cluster(asked, folder, ports=()):
+    """An ipyparallel cluster of MPI engines, not started yet, all of whose files are in `folder`; it listens on these ports."""
     import ipyparallel
     from traitlets.config import Config
 
@@ -109,6 +109,7 @@ def ipyparallel_cluster(asked, folder):
         f"--HeartMonitor.period={HEARTBEAT}",
         f"--HeartMonitor.max_heartmonitor_misses={MISSES}",
         "--usethreads",  # one process more instead of eight: half a second and 30 MB less, and fast enough for records
+        *(["--ports=" + ",".join(map(str, ports))] if ports else []),
         *(["--IPController.enable_curve=True"] if asked.secure else []),
     ]
     return ipyparallel.Cluster(

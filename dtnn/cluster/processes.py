@@ -5,11 +5,12 @@ import os
 import platform
 import time
 
-from . import checks, folder, here, launchers, leftovers, obituary, slurm, watchdog
+from . import checks, folder, here, launchers, leftovers, obituary, ports, slurm, watchdog
 from .started import Process
 
 PERIOD = 0.05  # seconds between two looks at whether a process has ended
 CONNECTION = os.path.join("security", "ipcontroller-dtnn-client.json")  # in a cluster's folder
+ANSWER = 5.0  # seconds until a controller that doesn't answer is asked again
 
 
 class Processes:
@@ -40,7 +41,8 @@ class Processes:
             waits("the cluster to answer")
             client = self._take_over(timeout)
         else:
-            client = self._start(waits)
+            with ports.reserved() as free:
+                client = self._start(waits, timeout, free)
         until = time.monotonic() + timeout
         while len(client.ids) < self.asked.size:
             queue = self._launcher.waits_for()
@@ -51,22 +53,40 @@ class Processes:
             time.sleep(0.02)
         return client
 
-    def _start(self, waits):
+    def _start(self, waits, timeout, free):
         if self.asked.launcher == "slurm":
             slurm.check()
         self.folder = folder.make(self._sign, shared=self.asked.elsewhere)
         self._watchdog = launchers.start_watchdog(self.folder, self.asked.keep_alive)
-        self.cluster = launchers.ipyparallel_cluster(self.asked, self.folder)
+        self.cluster = launchers.ipyparallel_cluster(self.asked, self.folder, free)
         waits("the controller")
         self.cluster.start_controller_sync()
         self._controller = Pid.of(self.cluster.controller.pid)
         waits("the controller's address")
-        self.cluster.start_engines_sync()
+        try:
+            self.cluster.start_engines_sync()
+        except (TimeoutError, RuntimeError) as error:
+            raise self._unanswered(error) if self._controller.has_ended() else error from None
         engines = self.cluster.engine_set
         self._launcher = slurm.Job(engines.job_id) if self.asked.launcher == "slurm" else Pid.of(engines.pid)
         self._log = engines.output_file
         leftovers.add(self.folder, controller=self._controller.plain(), launcher=self._launcher.plain(), log=self._log)
-        return self.cluster.connect_client_sync()
+        return self._client(timeout)
+
+    def _client(self, timeout):
+        """The controller may be slow to answer, or have ended."""
+        until = time.monotonic() + timeout
+        while True:
+            try:
+                return self.cluster.connect_client_sync(timeout=ANSWER)
+            except (TimeoutError, RuntimeError) as error:
+                if self._controller.has_ended() or time.monotonic() > until:
+                    raise self._unanswered(error) from None
+
+    def _unanswered(self, error):
+        how = "ended while it started" if self._controller.has_ended() else "gives no answer"
+        log = obituary.tail(_written(getattr(self.cluster.controller, "output_file", None), self.cluster.controller))
+        return RuntimeError(f"the cluster's controller {how} ({error}); start it again. The end of its log:\n{log}")
 
     def _sign(self, path):
         leftovers.sign(path, self.asked.size, session=here.session(), asked=self.asked.plain())
@@ -92,10 +112,7 @@ class Processes:
 
     def log(self):
         """What the engines and their launcher wrote so far."""
-        with contextlib.suppress(OSError, TypeError), open(self._log, errors="replace") as file:
-            return file.read()
-        # ipyparallel removes the file when it sees the end of a process that it started
-        return getattr(getattr(self.cluster, "engine_set", None), "_output", None) or ""
+        return _written(self._log, getattr(self.cluster, "engine_set", None))
 
     def launcher_has_ended(self):
         """Whether the launcher has, and the engines with it."""
@@ -162,6 +179,13 @@ class Pid:
     def waits_for(self):
         """Nothing: it was started at once."""
         return ""
+
+
+def _written(path, started):
+    """What a process that ipyparallel has started wrote so far; it removes the file when it sees that the process has ended."""
+    with contextlib.suppress(OSError, TypeError), open(path, errors="replace") as file:
+        return file.read()
+    return getattr(started, "_output", None) or ""
 
 
 def _found(plain):

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from dtnn.cluster import Cluster, RankDied, folder, launchers, watchdog
+from dtnn.cluster import Cluster, RankDied, folder, launchers, ports, watchdog
 
 from .conftest import needs_mpi, nothing_left
 
@@ -309,3 +310,35 @@ def test_a_file_named_like_a_module_of_python_is_not_taken_for_it(tmp_path):
     environment = {**os.environ, "PYTHONPATH": str(folder.__file__).rsplit("/dtnn/", 1)[0]}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=50)
     assert done.stdout.strip() == "2", done.stderr
+
+
+def test_a_controller_listens_on_ports_that_nobody_else_was_given(engines):  # case 19
+    import psutil
+
+    controller = psutil.Process(engines._crew.processes.cluster.controller.pid)
+    arguments = next(text for text in controller.cmdline() if text.startswith("--ports="))
+    reserved = {int(number) for number in arguments.removeprefix("--ports=").split(",")}
+    found = [one.laddr for one in controller.net_connections("tcp") if one.status == psutil.CONN_LISTEN]
+    assert len({address.port for address in found} & reserved) >= 14
+    assert {address.ip for address in found} == {"127.0.0.1"}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="half-bound ports are Linux's")
+def test_reserved_ports_are_given_to_nobody_and_free_for_who_knows_them():
+    with ports.reserved(8) as known, contextlib.ExitStack() as held:
+        given = [held.enter_context(socket.create_server(("127.0.0.1", 0))).getsockname()[1] for _ in range(500)]
+        assert not set(given) & set(known)
+        for port in known:
+            held.enter_context(socket.create_server(("127.0.0.1", port)))
+
+
+def test_a_controller_that_ends_at_once_is_told(monkeypatch):
+    monkeypatch.setattr(ports, "WANTED", 0)
+    with contextlib.ExitStack() as held:
+        taken = [held.enter_context(socket.create_server(("127.0.0.1", 0))).getsockname()[1] for _ in range(20)]
+        monkeypatch.setattr(ports, "reserved", lambda: contextlib.nullcontext(taken))
+        before, began = own_folders(), time.monotonic()
+        with pytest.raises(RuntimeError, match=r"(?s)the cluster's controller ended while it started .*; start it again.*in use"):
+            Cluster(1, on_wait=False).start()
+        assert time.monotonic() - began < 20
+        assert own_folders() == before
