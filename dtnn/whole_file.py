@@ -20,7 +20,7 @@ def whole_file(path):
     Raises
     ------
     OSError
-        The folder isn't there or can't be written, or the disk is full.
+        The folder isn't there or can't be written, or the disk is full; names the file, and says that an older one is kept.
 
     Examples
     --------
@@ -33,16 +33,21 @@ def whole_file(path):
     path = os.path.abspath(os.path.expanduser(os.fspath(path)))
     if not os.path.isdir(os.path.dirname(path)):
         raise FileNotFoundError(f"{path} can't be written: there is no folder {os.path.dirname(path)}; make it first")
-    handle, name = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".dtnn-")
+    name = None
     try:
+        handle, name = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".dtnn-")
         with os.fdopen(handle, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
         os.chmod(name, _mode(path))
         os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
+    except BaseException as error:
+        with contextlib.suppress(OSError):  # the folder may be gone
+            os.unlink(name or "")
+        if isinstance(error, OSError):
+            kept = "; the file that was there is kept as it was" if os.path.exists(path) else ""
+            raise OSError(error.errno, f"{error.strerror or error}: {path} was not written{kept}") from error
         raise
 
 

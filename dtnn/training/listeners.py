@@ -2,6 +2,7 @@
 
 import math
 import os
+import warnings
 from dataclasses import dataclass, field
 
 from ..records import Epoch, Stop
@@ -90,11 +91,16 @@ class Save:
         Epochs between two saves.
     best : str, optional
         A metric: save only when it is better than at the last save.
+    on_error : str
+        What to do when it can't be written, because the disk is full, say; a file of an earlier save is then still whole.
+        "raise": the training fails at once; "stop": it stops, and the weights come back; "go on": it warns, and goes on.
 
     Raises
     ------
     FileNotFoundError
         There is no such folder.
+    OSError
+        While it trains: the file can't be written, and `on_error` is "raise".
 
     Examples
     --------
@@ -109,6 +115,7 @@ class Save:
     path: str
     every: int = 1
     best: str | None = None
+    on_error: str = "raise"
     value: float = field(default=math.inf, init=False)
 
     def __post_init__(self):
@@ -118,18 +125,32 @@ class Save:
             raise FileNotFoundError(f"Save: there is no folder {folder}; make it first")
         if not isinstance(self.every, int) or isinstance(self.every, bool) or self.every < 1:
             raise ValueError(f"Save: every={self.every!r}; give a whole number of epochs, 1 or more")
+        if self.on_error not in ("raise", "stop", "go on"):
+            raise ValueError(f'Save: on_error={self.on_error!r} is not known; give "raise", "stop" or "go on"')
 
     def __call__(self, record, model):
         if not isinstance(record, Epoch) or record.samples == 0 or record.epoch % self.every:
-            return
+            return None
         if record.epoch <= self.every:
             self.value = math.inf  # a new training
-        if self.best is not None:
-            value = sign(self.best) * monitored(record, self.best)
-            if not value < self.value:  # NaN is not better
-                return
-            self.value = value
-        model.save(self.path)
+        value = None if self.best is None else sign(self.best) * monitored(record, self.best)
+        if value is not None and not value < self.value:  # NaN is not better
+            return None
+        try:
+            model.save(self.path)
+        except OSError as error:
+            return self._failed(error, record.epoch)
+        self.value = self.value if value is None else value
+        return None
+
+    def _failed(self, error, epoch):
+        if self.on_error == "raise":
+            raise error
+        text = f"epoch {epoch} could not be saved: {error.strerror or error}"
+        if self.on_error == "stop":
+            return Stop(text)
+        warnings.warn(f"{text}; the training goes on", RuntimeWarning, stacklevel=2)
+        return None
 
 
 def monitored(record, name):
