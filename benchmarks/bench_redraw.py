@@ -3,6 +3,7 @@
     python benchmarks/bench_redraw.py [--rounds 20]
 
 Milliseconds from new numbers to the bytes of the PNG (of a click: to the updated list), median and largest; the bound is 60 ms.
+On a machine that does other things the processor's time tells more.
 """
 
 import argparse
@@ -78,13 +79,15 @@ KINDS = {
 
 def measure(kind, rounds):
     """One row, in milliseconds."""
-    again, spent = KINDS[kind](), []
+    again, spent, worked = KINDS[kind](), [], []
     again()
     for _ in range(rounds):
-        begin = time.perf_counter()
+        begin, began = time.perf_counter(), time.process_time()
         again()
         spent.append(1000 * (time.perf_counter() - begin))
-    return {"what": kind, "median_ms": statistics.median(spent), "largest_ms": max(spent), "rounds": rounds}
+        worked.append(1000 * (time.process_time() - began))
+    figures = {"median_ms": statistics.median(spent), "largest_ms": max(spent), "processor_ms": statistics.median(worked)}
+    return {"what": kind, **figures, "rounds": rounds}
 
 
 def main():
@@ -95,7 +98,8 @@ def main():
     for kind in KINDS:
         row = measure(kind, options.rounds)
         word = "" if row["median_ms"] <= BOUND else f"  more than {BOUND} ms"
-        print(f"{kind:28} {row['median_ms']:6.1f} ms, at most {row['largest_ms']:6.1f}{word}", flush=True)
+        took = f"{row['median_ms']:6.1f} ms, at most {row['largest_ms']:6.1f}, of the processor {row['processor_ms']:6.1f}"
+        print(f"{kind:28} {took}{word}", flush=True)
         if options.json:
             with open(options.json, "a") as file:
                 file.write(json.dumps(row) + "\n")

@@ -140,7 +140,7 @@ class BuilderPanel(Panel):
         rows = self.builder.check()
         if self.tabs.selected_index == 1 and rows:
             shape = self.builder.input_shape
-            network(rows, (*shape[-1:], *shape[:-1]), self.sheet.axes())
+            network(rows, (*shape[-1:], *shape[:-1]), self.sheet.whole())
             self.sheet.show()
 
     def _opened_form(self):
@@ -189,7 +189,7 @@ class BuilderPanel(Panel):
         if not rows:
             return None
         sheet = Sheet(900, 260)
-        network(rows, (*shape[-1:], *shape[:-1]), sheet.axes())
+        network(rows, (*shape[-1:], *shape[:-1]), sheet.whole())
         sheet.show()
         return sheet.png
 

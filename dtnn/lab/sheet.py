@@ -24,17 +24,28 @@ class Sheet:
     def __init__(self, width, height):
         self.size, self.png, self.figure = (width, height), None, None
         self._ground = self._frame = None
+        self._laid_out = False
         layout = {"width": f"{width}px", "max_width": "100%", "height": "auto", "margin": "0"}
         self.image = widgets.Image(format="png", layout=layout).add_class("dtnn-sheet")
 
     def axes(self, columns=1, rows=1, **how):
         """New, empty axes in place of what was there: one, or an array of them."""
-        self._ground = None
+        self._ground, self._laid_out = None, False
         with rc_context(STYLE):
             self.figure = Figure(figsize=(self.size[0] / 100, self.size[1] / 100), dpi=100, layout="constrained")
             self.figure.get_layout_engine().set(rect=(0, 0, 0.985, 1))  # room for a last tick's label
             FigureCanvasAgg(self.figure)
             return self.figure.subplots(rows, columns, **how)
+
+    def whole(self):
+        """One new, empty Axes that is the whole picture, for what has no ticks nor titles; no layout to be found."""
+        with rc_context(STYLE):
+            self.figure = Figure(figsize=(self.size[0] / 100, self.size[1] / 100), dpi=100)
+            FigureCanvasAgg(self.figure)
+            ax = self.figure.add_axes((0, 0, 1, 1))
+            paper(self.figure)
+        self._ground, self._laid_out = None, True
+        return ax
 
     def show(self, moving=(), frame=None):
         """Draw the figure as it is now; its layout is found once.
@@ -47,10 +58,11 @@ class Sheet:
             What the rest depends on, such as limits; when it changes, everything is drawn.
         """
         with rc_context(STYLE):
-            if self.figure.get_layout_engine() is not None:
+            if not self._laid_out:
                 paper(self.figure)
                 self.figure.draw_without_rendering()
                 self.figure.set_layout_engine("none")
+                self._laid_out = True
             if moving:
                 self._draw_over(moving, frame)
             else:

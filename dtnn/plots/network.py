@@ -74,7 +74,7 @@ def network(rows, input_shape, ax=None):
     ax.add_collection(PolyCollection(faces, facecolors=paint, edgecolors=PAPER, linewidths=0.6))
     ax.set_xlim(-gap / 2, right - gap / 2)
     few = len(shown) <= UPRIGHT
-    ax.set_ylim(-highest * (1.2 if few else 1.5), highest * (1.15 if few else 1.35))
+    ax.set_ylim(-highest * (1.3 if few else 2.0), highest * (1.25 if few else 1.5))
     return ax
 
 
