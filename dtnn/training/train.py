@@ -85,7 +85,7 @@ def train(
 
     Yields
     ------
-    Place, Start, Note, Clock, Step, Ledger, Trace, Epoch, Finish
+    Place, Start, Note, Clock, Step, Ledger, Trace, Gradients, GradientValues, Paused, Resumed, Epoch, Finish
         See `dtnn.records`. A `Stop` sent into the generator ends the training of all ranks after the same step, other
         commands (`dtnn.commands`) make it pause, or change the learning rate; while it pauses, rank 0 yields None. So does
         leaving the loop at a record that all ranks get (not with `BatchNorm2d`: running statistics are made one by a `Stop`).
