@@ -115,6 +115,39 @@ def test_another_array_thread_or_number_of_threads_is_written_down_anew():
     assert replay.tapes[16] is not kept
 
 
+@pytest.mark.parametrize("where", ["layer", "class"])
+def test_a_forward_that_was_put_in_the_place_of_a_layers_is_called_in_every_step(where, monkeypatch):
+    seen, (net, _) = [], built("Linear(4), Residual(Sequential(Linear(4)))", (4,))
+    of = net.layers[1].body.layers[0] if where == "layer" else nn.Linear
+    old = of.forward
+
+    def counted(*args, **options):
+        seen.append(1)
+        return old(*args, **options)
+
+    replay, step, x = Replay(net), Pass(), np.ones((4, 5), np.float32)
+
+    def calls():
+        step.begin(0, 0, 5, 5)
+        replay.forward(x, step)[1](np.ones((4, 5), np.float32))
+        return len(seen)
+
+    assert calls() == 0
+    monkeypatch.setattr(of, "forward", counted)
+    replay.forget()
+    first = calls()
+    assert first > 0
+    assert calls() == 2 * first
+
+
+def test_statistics_that_are_to_be_synchronous_from_an_epoch_on_leave_the_tape():
+    net, _ = built("Linear(4), BatchNorm1d()", (3,))
+    replay = Replay(net)
+    net.layers[1].sync = True
+    replay.forget()
+    assert not replay.able
+
+
 def test_a_forward_that_fails_leaves_no_tape_behind():
     net, _ = built("Linear(3), Linear(2)", (4,))
     replay, step, x = Replay(net), Pass(), np.ones((4, 5), np.float32)
