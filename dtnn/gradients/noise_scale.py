@@ -60,10 +60,12 @@ def noise_scale(records):
     Returns
     -------
     float
-        In samples: mean noise over mean signal. Single steps say little. NaN where nothing was kept, or on one rank.
+        In samples: mean noise over mean signal. Single steps say little, and those in which only one rank had samples nothing.
+        NaN where nothing was kept, or on one rank.
     """
     found = [_of_step(record) for record in records if isinstance(record, Gradients)]
-    return ratio(*np.mean(found, axis=0)) if found else math.nan
+    known = [pair for pair in found if np.isfinite(pair).all()]
+    return ratio(*np.mean(known, axis=0)) if known else math.nan
 
 
 def ratio(signal, noise):

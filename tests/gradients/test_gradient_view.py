@@ -125,3 +125,10 @@ def test_the_noise_scale_of_many_steps_is_that_of_the_samples():
     assert even == pytest.approx(expected, rel=0.15)
     assert uneven == pytest.approx(expected, rel=0.15)
     assert math.isnan(noise_scale([]))
+
+
+def test_a_last_batch_of_one_sample_does_not_spoil_the_noise_scale():
+    rng = np.random.default_rng(0)
+    whole = [told({"a": rng.standard_normal((2, 50)) + 1}, [8, 8]) for _ in range(20)]
+    last = told({"a": np.stack([rng.standard_normal(50), np.zeros(50)])}, [1, 0])
+    assert noise_scale([*whole, last]) == noise_scale(whole) > 0
