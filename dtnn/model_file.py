@@ -1,5 +1,6 @@
 """Models as files: what they are made of as plain values, what they have learnt as arrays."""
 
+import operator
 import os
 
 from .description import build_row, describe_row
@@ -63,8 +64,8 @@ def load(path, layers=()):
         if "training" in about:
             names = [name for name in state if name.startswith(TRAINING)]
             model.training = Checkpoint.of(about["training"], {name.removeprefix(TRAINING): state.pop(name) for name in names})
-        model.steps = about["steps"]
-    except (KeyError, TypeError, AttributeError) as error:
+        model.steps = operator.index(about["steps"])
+    except (KeyError, TypeError, AttributeError, MemoryError, OverflowError, RecursionError) as error:
         raise ValueError(f"{path} is not a model saved by dtnn, or is damaged: {error!r}") from error
     model.load_state_dict(state)
     return model

@@ -7,9 +7,8 @@ import signal
 import sys
 from pathlib import Path
 
-import numpy as np
-
 from . import machine, zoo
+from .arrays_file import arrays
 from .data import Dataset
 from .fitting import Fitting
 from .model_file import load
@@ -148,10 +147,9 @@ def _data(text):
     if not text.endswith(".npz"):
         found = made(text, MODULES["data"], "data")
         return found() if callable(found) else found
-    with np.load(text, allow_pickle=False) as arrays:
-        parts = {name: arrays[name] for name in ("x_train", "y_train", "x_test", "y_test") if name in arrays.files}
+    parts = arrays(text, ("x_train", "y_train", "x_test", "y_test"))
     if "x_train" not in parts or "y_train" not in parts:
-        raise ValueError(f"--data {text}: it has {', '.join(arrays.files)}, and should have x_train, y_train, x_test, y_test")
+        raise ValueError(f"--data {text}: it has {', '.join(arrays(text))}, and should have x_train, y_train, x_test, y_test")
     return Dataset(**parts, name=Path(text).stem)
 
 

@@ -1,18 +1,17 @@
 """Files of arrays with a description: ``.npz`` without pickle, written whole or not at all."""
 
 import json
-import os
-import zipfile
 
 import numpy as np
 
+from .arrays_file import arrays
 from .whole_file import whole_file
 
 ABOUT = "dtnn"  # the entry of the archive that holds the description
 FORMAT = 1
 
 
-def write(path, about, arrays):
+def write(path, about, named):
     """Write the arrays and a description of plain values to `path`, whole or not at all.
 
     Raises
@@ -22,7 +21,7 @@ def write(path, about, arrays):
     """
     text = json.dumps({"format": FORMAT, **about})
     # C order: a transposed view would otherwise come back in Fortran order
-    ordered = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    ordered = {name: np.ascontiguousarray(array) for name, array in named.items()}
     with whole_file(path) as file:
         np.savez(file, **{ABOUT: np.frombuffer(text.encode(), np.uint8)}, **ordered)
 
@@ -36,13 +35,12 @@ def read(path):
         If the file is no model of dtnn, is damaged, or was written by a newer dtnn.
     """
     try:
-        with np.load(os.path.expanduser(path), allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        about = json.loads(arrays.pop(ABOUT).tobytes().decode())
-    except (KeyError, ValueError, AttributeError, TypeError, zipfile.BadZipFile, EOFError) as error:
+        found = arrays(path)
+        about = json.loads(found.pop(ABOUT).tobytes().decode())
+    except (KeyError, ValueError, TypeError, RecursionError) as error:
         raise ValueError(f"{path} is not a model saved by dtnn, or is damaged: {error}") from error
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         raise ValueError(
             f"{path} was written in format {about.get('format')!r}, this dtnn reads {FORMAT}; a newer dtnn may read it"
         )
-    return about, arrays
+    return about, found
