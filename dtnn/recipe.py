@@ -129,11 +129,27 @@ def _batch(fitting):
 
 def _spelled(kind, thing, problems):
     text = _text(thing)
-    if _can_be_made(text, kind):
+    if _can_be_made(text, kind) and alike(made(text, MODULES[kind], kind), thing):
         return [f"--{kind}", text]
     remedy = "use one of dtnn's, or train in a script of your own under mpiexec"
     problems.append((kind, f"{kind} {text[:80]} is your own, and a batch job can't make it: {remedy}"))
     return []
+
+
+def alike(one, other):
+    """Whether two things are the same, down to their settings: one of the user's own may have the name of one of dtnn's.
+
+    >>> alike(optim.SGD(0.1), optim.SGD(0.1)), alike(optim.SGD(0.1), optim.SGD(optim.cosine(0.1)))
+    (True, False)
+    """
+    if one is other or type(one) is not type(other):
+        return one is other
+    if isinstance(one, optim.schedules.Schedule):
+        settings = zip(one.arguments.arguments.values(), other.arguments.arguments.values())
+        return one.make is other.make and all(alike(*pair) for pair in settings)
+    if dataclasses.is_dataclass(one):
+        return all(alike(getattr(one, field.name), getattr(other, field.name)) for field in dataclasses.fields(one) if field.init)
+    return one == other
 
 
 def _text(thing):
