@@ -9,7 +9,7 @@ import math
 import operator
 from dataclasses import asdict, dataclass
 
-from .records import Stop
+from .records import Stop, check_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +17,9 @@ class Pause:
     """Make no further step until told to go on; `text` says why."""
 
     text: str = "paused by the user"
+
+    def __post_init__(self):
+        check_text(self, "text", "paused by the user")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,9 @@ class Show:
 
     layer: str
 
+    def __post_init__(self):
+        check_text(self, "layer", "conv2d_1")
+
 
 COMMANDS = {cls.__name__.lower(): cls for cls in (Stop, Pause, Resume, Advance, Rate, Show)}
 
@@ -131,7 +137,7 @@ def _number(value):
     """As a float; NaN, which is neither more nor less than anything, if it is no number."""
     try:
         return math.nan if isinstance(value, (str, bool)) else float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return math.nan
 
 

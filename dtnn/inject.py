@@ -8,8 +8,11 @@ is wrapped in `dtnn.comm.emulated.Emulated`; nothing is left behind on the clust
 what was injected in its `Start` record, and in a note.
 """
 
+import math
+import operator
 from contextvars import ContextVar
 from functools import partial
+from numbers import Real
 
 from .comm.emulated import Emulated
 from .comm.faults import check, in_words
@@ -124,7 +127,7 @@ def lost(rank=1, number=10, smallest=LARGE, patience=5.0):
     Injection(message 3 of rank 1 is lost)
     """
     message = _whole("rank", rank), _whole("number", number)
-    return Injection(lose=message, smallest=_whole("smallest", smallest), patience=_number("patience", patience))
+    return Injection(lose=message, smallest=_whole("smallest", smallest), patience=_seconds("patience", patience))
 
 
 def damaged(rank=1, number=10, smallest=LARGE):
@@ -169,7 +172,8 @@ class Injection:
         return self
 
     def __exit__(self, *_):
-        _injected.set(_injected.get()[:-1])
+        last_of_these = max(place for place, one in enumerate(_injected.get()) if one is self)
+        _injected.set(tuple(one for place, one in enumerate(_injected.get()) if place != last_of_these))
 
     def __repr__(self):
         return f"Injection({self.text})"
@@ -213,14 +217,25 @@ def _settings(ranks):
 
 
 def _whole(name, value):
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{name}={value!r}: give a whole number, such as 1")
-    if value < 0:
+    try:
+        found = operator.index(None if isinstance(value, bool) else value)
+    except TypeError:
+        raise TypeError(f"{name}={value!r}: give a whole number, such as 1") from None
+    if found < 0:
         raise ValueError(f"{name}={value}: give 0 or more")
-    return value
+    return found
 
 
 def _number(name, value):
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name}={value!r}: give a number")
-    return value
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{name} is a whole number of {len(str(value))} digits; give one that a float can hold") from None
+
+
+def _seconds(name, value):
+    if not 0 < _number(name, value) < math.inf:
+        raise ValueError(f"{name}={value}: give seconds, more than 0 and not without end, such as 5")
+    return float(value)

@@ -237,6 +237,16 @@ class Stop:
 
     text: str = "stopped"
 
+    def __post_init__(self):
+        check_text(self, "text", "99 % reached")
+
+
+def check_text(command, name, example):
+    """Raise a `TypeError` unless a command's field is text: it travels, and on its way nobody could be told."""
+    value = getattr(command, name)
+    if not isinstance(value, str):
+        raise TypeError(f"{type(command).__name__}({name}={value!r}): give text, such as {example!r}")
+
 
 KINDS = (
     *(Start, Place, Note, Step, Ledger, Message, Span, Clock, Trace, Epoch),

@@ -221,12 +221,29 @@ def test_a_slow_message_can_be_interrupted(cluster):
         (lambda: inject.link(bandwidth=0), ValueError, ["bandwidth=0", "leave it out"]),
         (lambda: inject.lost(number=-3), ValueError, ["number=-3", "0 or more"]),
         (lambda: inject.damaged(number="x"), TypeError, ["number='x'", "whole number"]),
+        (lambda: inject.link(latency=10**400), ValueError, ["latency is a whole number of 401 digits", "float"]),
+        (lambda: inject.lost(patience=float("nan")), ValueError, ["patience=nan", "more than 0"]),
+        (lambda: inject.lost(patience=float("inf")), ValueError, ["patience=inf", "not without end"]),
+        (lambda: inject.lost(patience=-1), ValueError, ["patience=-1", "more than 0"]),
     ],
 )
 def test_mistakes_are_told_at_once(make, error, words):
     with pytest.raises(error, match=re.escape(words[0])) as caught:
         make()
     assert words[1] in str(caught.value)
+
+
+def test_numbers_of_arrays_are_numbers():
+    assert repr(inject.straggler(np.int64(1), np.float32(2))) == repr(inject.straggler(1, 2))
+    assert repr(inject.lost(np.int32(1), np.uint8(3), patience=np.float16(2))) == repr(inject.lost(1, 3))
+
+
+def test_injections_that_end_in_another_order_than_they_began():
+    a, b = inject.straggler(1, 2), inject.link(0.001)
+    a.__enter__(), b.__enter__(), a.__exit__()
+    assert inject._settings(2) == [b.settings]
+    b.__exit__()
+    assert inject._settings(2) == []
 
 
 def test_a_rank_that_there_isnt_is_told_where_the_job_begins():

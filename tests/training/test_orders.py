@@ -250,6 +250,7 @@ def test_a_fit_that_holds_the_cell_can_not_be_paused():
         (lambda: Advance(0), r"0 steps can't be made; give a whole number of at least 1"),
         (lambda: Advance(1.5), r"1.5 steps can't be made"),
         (lambda: Advance(True), r"True steps can't be made"),
+        (lambda: Rate(10**400), r"give a number of at least 0"),
     ],
 )
 def test_commands_that_make_no_sense_are_refused(make, words):
@@ -257,9 +258,25 @@ def test_commands_that_make_no_sense_are_refused(make, words):
         make()
 
 
+@pytest.mark.parametrize("make", [Pause, Stop, Show])
+@pytest.mark.parametrize("text", [None, 0.93, b"x", np.array([1, 2]), ["conv2d_1"]])
+def test_a_command_that_could_not_travel_is_refused_where_it_is_made(make, text):
+    """...and does not end the training that it is told to."""
+    with pytest.raises(TypeError, match=rf"{make.__name__}\(.*give text, such as"):
+        make(text)
+
+
 def test_what_is_no_command_is_refused():
     with pytest.raises(TypeError, match=r"answered 'stop'; the answer to a record is dtnn.Stop.*Rate.*or None"):
         answered(Serial(), {(0, 2): "stop"})
+
+
+@pytest.mark.parametrize("heard, left", [([Pause(), Show("a")], 1), ([Pause(), Resume(), Show("a")], np.inf), ([Show("a"), Pause()], 0)])
+def test_what_is_to_be_shown_makes_a_step_only_of_a_training_that_pauses(heard, left):
+    orders = Orders(Serial())
+    orders.hear(heard)
+    orders.agree()
+    assert (orders.left, orders.shown) == (left, ["a"])
 
 
 def test_commands_travel_as_text():
