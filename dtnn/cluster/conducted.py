@@ -40,7 +40,7 @@ class Conducted:
         self._changed, self._wake = threading.Condition(), threading.Event()
         self._ended, self._drained = threading.Event(), threading.Event()
         self._requests, self._callbacks = deque(), []
-        self._stop_asked, self._interrupt_asked, self._first_end, self._pausing = False, False, None, False
+        self._stop_asked, self._interrupt_asked, self._first_end = False, False, None
         self._bounded = Bounded()
 
     @property

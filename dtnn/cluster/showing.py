@@ -3,7 +3,7 @@
 import difflib
 import time
 
-from ..commands import Advance, Show
+from ..commands import Show
 from ..gradients import GradientView
 from ..records import Gradients, Start
 from .steering import tell
@@ -57,8 +57,6 @@ def gradients(run, layer=None, *, step=None, timeout=10.0):
     layer = _known(run, layer, until, timeout)
     seen = len(run.records)
     tell(run, Show(layer))
-    if run.state == "paused" or run._pausing:
-        tell(run, Advance(1))
     return _awaited(run, layer, seen, until, timeout)
 
 
@@ -99,9 +97,11 @@ def _known(run, layer, until, timeout):
         raise RuntimeError(f"gradients: {run.name} tells nothing of layers that are trained; only a training by dtnn has them")
     if layer is None:
         raise ValueError(f"gradients: of which layer? There are {', '.join(layers)}")
+    if not isinstance(layer, str):
+        raise TypeError(f"gradients: layer={layer!r}: give its name as text; there are {', '.join(layers)}")
     parents = {name.rpartition(".")[0] for name in layers} - {""}
     if layer not in {*layers, *parents} and not _is_parameter(layer, layers):
-        near = difflib.get_close_matches(str(layer), layers, 1, 0.5)
+        near = difflib.get_close_matches(layer, layers, 1, 0.5)
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(layers)}"
         raise ValueError(f"there is no layer {layer!r} that is trained; {hint}")
     return layer

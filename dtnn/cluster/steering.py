@@ -83,5 +83,4 @@ def tell(run, command):
             f"{type(command).__name__.lower()}: this run has ended ({run.state}), nothing can be asked of it any more; "
             "begin another, for example with model.start(...)"
         )
-    run._pausing = isinstance(command, Pause | Advance) or (run._pausing and not isinstance(command, Resume))
     run.send(command)

@@ -89,6 +89,7 @@ class Orders:
             self.rate = command
         elif isinstance(command, Show):
             self.shown.append(command.layer)
+            self.left = max(self.left, 1)  # here, where it is known whether it pauses: who asks may have heard of it too late
 
     def made_a_step(self):
         """One step less to the next pause; what was to be shown has been."""

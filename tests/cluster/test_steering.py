@@ -227,6 +227,17 @@ def test_only_a_training_has_gradients(cluster):
         assert run.wait(SECONDS)
 
 
+def test_gradients_just_after_a_resume_do_not_pause_again(start):
+    run = start()
+    run.pause()
+    until_true(lambda: run.state == "paused")
+    run.resume()
+    run.gradients("linear_2", timeout=SECONDS)
+    steps = len(run.records.of(Step))
+    until_true(lambda: len(run.records.of(Step)) > steps + 5)
+    assert run.state == "running"
+
+
 def test_gradients_are_those_of_the_ranks_and_their_sum(start):
     run = start(optimizer=optim.SGD(0.0), batch_size=100)  # full batch, no change: every step is the same
     view = run.gradients("linear_2", timeout=SECONDS)

@@ -271,7 +271,9 @@ def test_what_is_no_command_is_refused():
         answered(Serial(), {(0, 2): "stop"})
 
 
-@pytest.mark.parametrize("heard, left", [([Pause(), Show("a")], 1), ([Pause(), Resume(), Show("a")], np.inf), ([Show("a"), Pause()], 0)])
+@pytest.mark.parametrize(
+    ("heard", "left"), [([Pause(), Show("a")], 1), ([Pause(), Resume(), Show("a")], np.inf), ([Show("a"), Pause()], 0)]
+)
 def test_what_is_to_be_shown_makes_a_step_only_of_a_training_that_pauses(heard, left):
     orders = Orders(Serial())
     orders.hear(heard)
