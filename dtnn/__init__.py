@@ -23,6 +23,7 @@ NAMES = {
     "StopAt": "training",
     "Save": "training",
     "History": "history",
+    "Comparison": "comparison",
 }
 
 __all__ = [*NAMES, *ROOMS]

@@ -48,6 +48,7 @@ MAY_IMPORT = {
         "named",
         "whole_file",
     },
+    "comparison": {"records", "history", "cluster", "plots"},
     "description": GROUND | FIRST,
     "spelled": set(),
     "recipe": GROUND | FIRST | SECOND | {"training", "description", "spelled"},

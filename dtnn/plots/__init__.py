@@ -1,7 +1,8 @@
 """Pictures of runs: records in, matplotlib Axes out.
 
-`curves` (loss, accuracy), `breakdown` (each rank's time), `scaling` (a study's speed-up), `picture` and `figure` (a
-whole run in one), `Live` (a run as it happens), `Timeline` and `gantt` (a step, layer by layer and message by message),
+`curves` (loss, accuracy), `overlay` (those of several runs), `breakdown` (each rank's time), `scaling` (a study's speed-up),
+`picture` and `figure` (a whole run in one), `Live` (a run as it happens), `Timeline` and `gantt` (a step, layer by layer and
+message by message),
 `network` (a network to scale), `messages` (a round of an all-reduce), `plane` (points, their ranks, and what a network says of
 each place), `shards` (which rank has which sample). `totals` gives the numbers behind the bars, `report` a run as text.
 """
@@ -13,6 +14,7 @@ from .gradients import gradient_cosines, gradient_norms, gradients_figure
 from .live import Live
 from .messages import messages
 from .network import network
+from .overlay import overlay
 from .picture import figure, picture
 from .plane import plane
 from .report import report
@@ -34,6 +36,7 @@ __all__ = [
     "gradients_figure",
     "messages",
     "network",
+    "overlay",
     "picture",
     "plane",
     "report",

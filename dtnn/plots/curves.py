@@ -16,7 +16,7 @@ MANY = 20  # planned epochs up to which the axis shows them all from the beginni
 TITLES = {"loss": "Loss", "accuracy": "Accuracy"}
 
 
-def curves(records, ax=None, metric="loss", scale="auto"):
+def curves(records, ax=None, metric="loss", scale="auto", smoothing=0.05):
     """Draw a metric against epochs: steps faint behind, epochs' training and validation values as points.
 
     Parameters
@@ -29,6 +29,8 @@ def curves(records, ax=None, metric="loss", scale="auto"):
         "loss", or a name in the epochs' metrics, such as "accuracy".  Steps tell only the loss.
     scale : {"auto", "linear", "log"}
         "auto" takes a logarithmic axis for a positive loss that changed by more than a factor of 10.
+    smoothing : float
+        Over which share of the steps shown the running mean is taken, below 1; 0 draws none.
 
     Returns
     -------
@@ -46,7 +48,11 @@ def curves(records, ax=None, metric="loss", scale="auto"):
     """
     if scale not in ("auto", "linear", "log"):
         raise ValueError(f"scale={scale!r} is not known; choose 'auto', 'linear' or 'log'")
-    curve = Curve(axes_or_new(ax), metric, scale)
+    if not isinstance(smoothing, float | int) or not 0 <= smoothing < 1:
+        raise ValueError(
+            f"smoothing={smoothing!r} is no share of the steps; give a number from 0 (none) to below 1, such as 0.05"
+        )
+    curve = Curve(axes_or_new(ax), metric, scale, smoothing)
     curve.show(records if isinstance(records, Story) else Story(records))
     return curve.ax
 
@@ -54,7 +60,8 @@ def curves(records, ax=None, metric="loss", scale="auto"):
 class Curve:
     """The lines of one metric on one Axes, drawn once and then only moved."""
 
-    def __init__(self, ax, metric="loss", scale="auto"):
+    def __init__(self, ax, metric="loss", scale="auto", smoothing=0.05):
+        self.smoothing = smoothing
         self.ax, self.metric, self.scale = dress(ax, TITLES.get(metric, metric), "epoch"), metric, scale
         self.steps = ax.plot([], [], color=STEPS, linewidth=0.9, label="steps")[0]
         self.smooth = ax.plot([], [], color=TRAINING, linewidth=1.0, alpha=0.55)[0]
@@ -75,7 +82,7 @@ class Curve:
         x = story.epoch_of(np.asarray(story.steps.x)) if self.metric == "loss" else np.empty(0)
         y = np.asarray(story.steps.y) if self.metric == "loss" else np.empty(0)
         self.steps.set_data(x, y)
-        self.smooth.set_data(x, _smooth(y))
+        self.smooth.set_data(x, smooth(y, self.smoothing))
         self.training.set_data(*story.column(self.metric))
         self.validation.set_data(*story.column(f"val_{self.metric}"))
         for line, marker in ((self.training, "o"), (self.validation, "s")):
@@ -109,7 +116,7 @@ class Curve:
         self.ax.set_yscale("log" if log else "linear")
         self.ax.set_ylim(*limits)
         if log:
-            _few_ticks(self.ax)
+            few_ticks(self.ax)
         elif is_share(self.metric):
             self.ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
         self._explain(lines)
@@ -148,9 +155,13 @@ class Curve:
         return False, _apart(min(0.0, math.floor(low / unit) * unit), math.ceil(high / unit * 1.02) * unit, high + unit)
 
 
-def _smooth(values):
-    """A running mean over a twentieth of the points; nothing where there are too few."""
-    width = len(values) // 20
+def smooth(values, share=0.05):
+    """A running mean over that share of the points; NaN where they are too few.
+
+    >>> smooth([1.0, 3.0, 1.0, 3.0], 0.5).tolist()
+    [1.0, 2.0, 2.0, 2.0]
+    """
+    width = int(len(values) * share)
     if width < 2:
         return np.full(len(values), np.nan)
     padded = np.pad(values, (width // 2, width - 1 - width // 2), mode="edge")
@@ -195,7 +206,8 @@ def _short(value):
     return f"{value:g}" if value >= 0.01 else f"{value:.0e}".replace("e-0", "e-")
 
 
-def _few_ticks(ax):
+def few_ticks(ax):
+    """A logarithmic axis whose ticks are read at a glance: 1, 2, 5, 10 ..."""
     low, high = ax.get_ylim()
     ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low < 1000 else (1,)))
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _short(value)))

@@ -1,0 +1,238 @@
+"""`Comparison`: several runs side by side: their curves, their settings and results, what differs between them."""
+
+import difflib
+import html
+import os
+from pathlib import Path
+
+from .cluster import Run
+from .history import History
+from .records import Finish, Recorder, Resumed, Start, Step
+
+NOT_SETTINGS = "recipe", "layers"  # say the same as the model once more
+MOST = 60  # letters of a setting in the table
+RESULTS = "epochs done", "loss", "accuracy", "val_loss", "val_accuracy", "seconds", "samples/s"
+
+
+class Comparison:
+    """Runs side by side; in a notebook it shows curves, and a table of what differs between the runs and how they went.
+
+    Parameters
+    ----------
+    *runs : Run, History, records, or path of a run that was saved
+        Runs may still go on; each look shows them as they are then. They are called "run 1", "run 2", a file by its name.
+    **named : the same
+        With names of your own: ``Comparison(small=run, large="large.json")``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        No run is given, one is none, or a file can't be read.
+
+    Examples
+    --------
+    >>> from dtnn.records import Epoch
+    >>> def told(batch_size, loss):
+    ...     return [Start(0.0, 2, {"epochs": 1, "batch_size": batch_size}), Epoch(1, 9, 640, 2.0, 0.1, {"loss": loss}, 2.0)]
+    >>> both = Comparison(small=told(32, 0.5), large=told(64, 0.7))
+    >>> both
+    run    batch_size  state    epochs done  loss  seconds  samples/s
+    small  32          running  1            0.5   2        320
+    large  64          running  1            0.7   2        320
+    the same: ranks 2 · epochs 1
+    >>> both.differences("small", "large")
+    {'batch_size': (32, 64)}
+    """
+
+    def __init__(self, *runs, **named):
+        self.runs = {}
+        for number, run in enumerate(runs, 1):
+            self.add(run, Path(run).stem if isinstance(run, str | os.PathLike) else f"run {number}")
+        for name, run in named.items():
+            self.add(run, name)
+        if not self.runs:
+            raise ValueError('there is nothing to compare: give runs, as in Comparison(run, history, "saved.json")')
+
+    def add(self, run, name):
+        """One more run; a name that is taken gets a number."""
+        run, taken, number = _run(run, name), name, 1
+        while name in self.runs:
+            number += 1
+            name = f"{taken} ({number})"
+        self.runs[name] = run
+
+    # ---- what is known
+
+    def settings(self, name):
+        """The settings of a run, as its first record told them, with its number of ranks."""
+        started = self._records(name).last(Start)
+        if started is None:
+            return {}
+        return {"ranks": started.ranks, **{key: value for key, value in started.settings.items() if key not in NOT_SETTINGS}}
+
+    def results(self, name):
+        """What a run has come to: "state", and the `RESULTS` that are known."""
+        records = self._records(name)
+        history, found = History(records), {"state": getattr(self.runs[name], "state", None) or _state(records)}
+        found["epochs done"] = len([samples for samples in history.history["samples"] if samples])
+        metrics = [key for key in history.history if key not in ("lr", "seconds", "samples")]
+        found |= {key: next((v for v in reversed(history.history[key]) if v is not None), None) for key in metrics}
+        if "loss" not in found and (step := records.last(Step)):
+            found["loss"] = step.loss
+        found["seconds"] = _seconds(records)
+        seconds = sum(history.history["seconds"])
+        found["samples/s"] = sum(history.history["samples"]) / seconds if seconds else None
+        return found
+
+    def differences(self, one=None, other=None):
+        """In which settings two runs differ: a dict of pairs; the first two runs, if no names are given.
+
+        A setting that a run doesn't have is None.
+        """
+        names = list(self.runs)
+        if one is None and other is None and len(names) < 2:
+            raise ValueError(f"there is one run alone, {names[0]!r}: give Comparison two of them")
+        one, other = (self._known(name) if name is not None else names[place] for place, name in enumerate((one, other)))
+        mine, theirs = self.settings(one), self.settings(other)
+        return {key: (mine.get(key), theirs.get(key)) for key in {**mine, **theirs} if mine.get(key) != theirs.get(key)}
+
+    def explain(self, one=None, other=None):
+        """The same in words, a line for each setting; of models only the layers that differ."""
+        lines = []
+        for key, (mine, theirs) in self.differences(one, other).items():
+            if key == "model":
+                lines += ["model:", *(f"  {line}" for line in _changed(str(mine), str(theirs)))]
+            else:
+                lines.append(f"{key}: {_text(mine)} → {_text(theirs)}")
+        return "\n".join(lines) or "no setting differs"
+
+    def columns(self):
+        """The table as columns of equal length, such as ``pandas.DataFrame`` takes: "run", all settings, "state", results."""
+        settings, results = [self.settings(name) for name in self.runs], [self.results(name) for name in self.runs]
+        table = {"run": list(self.runs)}
+        for rows in (settings, results):
+            for key in dict.fromkeys(key for row in rows for key in row):
+                table[key if key not in table else f"{key} (result)"] = [row.get(key) for row in rows]
+        return table
+
+    # ---- for people
+
+    def plot(self, metric="loss", ax=None, against="epoch"):
+        """The runs' curves in one picture, see `dtnn.plots.overlay`; without `ax` as a figure of its own."""
+        from .plots import overlay
+
+        return overlay(self._titled(), ax, metric, against)
+
+    def picture(self, metric=None, against="epoch"):
+        """Loss and another metric side by side, as a matplotlib Figure."""
+        from .plots.overlay import overlay_figure
+
+        return overlay_figure(self._titled(), metric or self.metric, against)
+
+    @property
+    def metric(self):
+        """The metric to look at beside the loss: "accuracy", or the first that the runs have; None without one."""
+        known = [key for name in self.runs for key in self.results(name) if key not in (*RESULTS, "state")]
+        known = [key for key in known if not key.startswith("val_")]
+        return "accuracy" if any("accuracy" in self.results(name) for name in self.runs) else known[0] if known else None
+
+    def __repr__(self):
+        cells = self._cells()
+        widths = [max(map(len, column)) for column in zip(*cells)]
+        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in cells]
+        return "\n".join([*lines, *filter(None, [self._same()])])
+
+    def _repr_html_(self):
+        head, *rows = self._cells()
+        body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+        same = f"<p>{html.escape(self._same())}</p>" if self._same() else ""
+        return f"<table><tr>{''.join(f'<th>{html.escape(name)}</th>' for name in head)}</tr>{body}</table>{same}"
+
+    def _ipython_display_(self):
+        from IPython.display import display
+
+        display(self.picture())
+        display({"text/plain": repr(self), "text/html": self._repr_html_()}, raw=True)
+
+    # ---- how
+
+    def _records(self, name):
+        return Recorder(getattr(self.runs[self._known(name)], "records", self.runs[name]))
+
+    def _known(self, name):
+        if name not in self.runs:
+            raise ValueError(f"there is no run {name!r}; there are {', '.join(map(repr, self.runs))}")
+        return name
+
+    def _varied(self):
+        """The settings in which not all runs are the same; the model's code is told by its number of parameters."""
+        rows = [self.settings(name) for name in self.runs]
+        keys = dict.fromkeys(key for row in rows for key in row)
+        return [key for key in keys if any(row.get(key) != rows[0].get(key) for row in rows)]
+
+    def _cells(self):
+        """The texts of the table: heads, then a row a run."""
+        varied, found = self._varied(), {name: self.results(name) for name in self.runs}
+        results = [key for key in RESULTS if any(row.get(key) is not None for row in found.values())]
+        models = list(dict.fromkeys(str(self.settings(name).get("model")) for name in self.runs))
+        rows = [["run", *varied, "state", *results]]
+        for name, row in found.items():
+            settings = self.settings(name)
+            named = {"model": f"model {1 + models.index(str(settings.get('model')))}"}
+            cells = [named.get(key) or _text(settings.get(key)) for key in varied]
+            rows.append([name, *cells, row["state"], *(_text(row.get(key)) for key in results)])
+        return rows
+
+    def _same(self):
+        """What all runs have in common, in a line."""
+        varied, first = self._varied(), self.settings(next(iter(self.runs)))
+        common = [f"{key} {_text(value)}" for key, value in first.items() if key not in varied and key != "model"]
+        return f"the same: {' · '.join(common)}" if common and len(self.runs) > 1 else ""
+
+    def _titled(self):
+        """The runs' records by name; where one short setting differs, it is said with the name."""
+        varied = [key for key in self._varied() if key not in ("model", "seed", "parameters")]
+        said = {name: _text(self.settings(name).get(varied[0])) if len(varied) == 1 else "" for name in self.runs}
+        return {f"{name}: {said[name]}" if 0 < len(said[name]) <= 32 else name: self._records(name) for name in self.runs}
+
+
+def _run(run, name):
+    """What has the records; of a path, the run that was saved there."""
+    if isinstance(run, str | os.PathLike):
+        return Run.load(run)
+    if hasattr(run, "records") or isinstance(run, list):
+        return run
+    raise TypeError(f"{name} is a {type(run).__name__}: give a Run, a History, records, or the path of a run that was saved")
+
+
+def _state(records):
+    """How a run ended, by its records; one that tells no end goes on."""
+    last = records.last(Finish)
+    return last.reason if last else "running"
+
+
+def _seconds(records):
+    """How long a run took, or has taken, without its pauses."""
+    begin = records.last(Start)
+    times = [record.time for record in records if hasattr(record, "time")]
+    if begin is None or not times:
+        return None
+    return max(times) - begin.time - sum(record.seconds for record in records if isinstance(record, Resumed))
+
+
+def _text(value):
+    """A setting or result in few letters.
+
+    >>> _text(0.98764), _text(123456.7), _text(None)
+    ('0.9876', '123,457', '-')
+    """
+    if isinstance(value, float):
+        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    text = "-" if value is None else " ".join(str(value).split())
+    return text if len(text) <= MOST else f"{text[: MOST - 1]}…"
+
+
+def _changed(one, other):
+    """The lines of two texts that differ: "- " before those of the first alone, "+ " before those of the second."""
+    lines = difflib.ndiff(one.splitlines(), other.splitlines())
+    return [" ".join(line.split()) for line in lines if line[:2] in ("- ", "+ ")]

@@ -1,0 +1,138 @@
+"""Several runs in one picture: a metric of each against epochs, or against the time it took."""
+
+import math
+import textwrap
+
+import numpy as np
+from matplotlib import rc_context
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator, PercentFormatter
+
+from .. import records as r
+from .axes import Sheet, axes_or_new, dress, paper, remark
+from .curves import DECADE, MARKED, TITLES, few_ticks, smooth
+from .headline import is_share
+from .palette import FAINT, RANKS
+from .picture import STYLE, WIDTH
+from .story import Story
+
+MARKS = "o", "s", "^"  # eight runs each
+AGAINST = "epoch", "seconds", "step"
+WIDE = 22  # letters of a line of the legend
+
+
+def overlay(runs, ax=None, metric="loss", against="epoch"):
+    """Draw a metric of several runs: a colour each, training values as a line, validation values dashed.
+
+    Parameters
+    ----------
+    runs : dict of str to records, or list of these
+        Of each run its records, or what has them as `records` (`Run`, `History`); live ones are drawn as they are now.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure's without it.
+    metric : str
+        "loss", or a name in the epochs' metrics, such as "accuracy".
+    against : {"epoch", "seconds", "step"}
+        "seconds" since the run began, pauses left out: which one is sooner as good.
+
+    Returns
+    -------
+    matplotlib Axes
+        Its lines are labelled "name" and "name, validation".
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> told = [r.Epoch(n, 10 * n, 640, 0.5, 0.1, {"loss": 2.0 / n}, n / 2) for n in (1, 2)]
+    >>> ax = overlay({"a": [r.Start(0.0, 1), *told]}, ax=Figure().add_subplot(), against="seconds")
+    >>> [(line.get_label(), line.get_xdata().tolist(), line.get_ydata().tolist()) for line in ax.lines]
+    [('a', [0.5, 1.0], [2.0, 1.0])]
+    """
+    if against not in AGAINST:
+        raise ValueError(f"against={against!r} is not known; choose 'epoch', 'seconds' or 'step'")
+    runs = runs if isinstance(runs, dict) else {f"run {number}": run for number, run in enumerate(runs, 1)}
+    ax = dress(axes_or_new(ax), TITLES.get(metric, metric), against if against != "seconds" else "seconds since it began")
+    for place, (name, run) in enumerate(runs.items()):
+        look = {"color": RANKS[place % len(RANKS)], "marker": MARKS[place // len(RANKS) % len(MARKS)], "ms": 4.5, "lw": 1.6}
+        _draw(ax, name, list(getattr(run, "records", run)), metric, against, look)
+    _frame(ax, metric, against)
+    return ax
+
+
+def _draw(ax, name, records, metric, against, look):
+    story = Story(records)
+    training, validation = (_points(records, which, against) for which in (metric, f"val_{metric}"))
+    if metric == "loss" and len(training[0]) < 2 and len(story.steps):  # too few epochs to see anything
+        y = np.asarray(story.steps.y)
+        smoothed = smooth(y)
+        training = list(_steps_on(against, records, story)), list(np.where(np.isnan(smoothed), y, smoothed))
+    for label, (x, y), line in ((name, training, "-"), (f"{name}, validation", validation, "--")):
+        if len(x):
+            ax.plot(x, y, line, label=label, **{**look, "marker": look["marker"] if len(x) <= MARKED else ""})
+
+
+def _points(records, metric, against):
+    """Where the epochs lie, and their values of a metric."""
+    epochs = [record for record in records if isinstance(record, r.Epoch) and record.metrics.get(metric) is not None]
+    clock = _clock(records) if against == "seconds" else None
+    place = {"epoch": lambda e: e.epoch, "step": lambda e: e.step, "seconds": lambda e: clock(e.time)}[against]
+    return [place(epoch) for epoch in epochs], [epoch.metrics[metric] for epoch in epochs]
+
+
+def _steps_on(against, records, story):
+    """Where the means of steps lie."""
+    if against == "epoch":
+        return story.epoch_of(np.asarray(story.steps.x))
+    if against == "step":
+        return story.steps.x
+    clock, steps = _clock(records), [record for record in records if isinstance(record, r.Step)]
+    return np.interp(story.steps.x, [step.step for step in steps], [clock(step.time) for step in steps])
+
+
+def _clock(records):
+    """The function that makes seconds of training of a moment: since the (last) beginning, pauses left out."""
+    begin = next((record.time for record in reversed(records) if isinstance(record, r.Start)), None)
+    if begin is None:
+        begin = min((record.time for record in records if hasattr(record, "time")), default=0.0)
+    pauses = [(record.time, record.seconds) for record in records if isinstance(record, r.Resumed)]
+    return lambda moment: moment - begin - sum(seconds for time, seconds in pauses if begin <= time <= moment)
+
+
+def _frame(ax, metric, against):
+    """Limits, scale and a legend beside the picture."""
+    values = np.concatenate([np.empty(0), *(np.asarray(line.get_ydata(), float) for line in ax.lines)])
+    values = values[np.isfinite(values)]
+    if is_share(metric):
+        ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+        if len(values):
+            ax.set_ylim(max(0.0, math.floor(values.min() * 10 - 0.2) / 10), 1.01)
+    elif len(values) and values.min() > 0 and values.max() > DECADE * values.min():
+        ax.set_yscale("log")
+        few_ticks(ax)
+    if against != "seconds":
+        ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
+    if not ax.lines:
+        remark(ax).set_text(f"no {metric} yet in any of these runs")
+        return
+    handles = [line for line in ax.lines if line.get_linestyle() == "-"]
+    named = {line.get_label() for line in handles}
+    dashed = [line for line in ax.lines if line.get_linestyle() == "--"]
+    handles += [line for line in dashed if line.get_label().removesuffix(", validation") not in named]
+    if dashed:
+        handles.append(Line2D([], [], color=FAINT, linestyle="--", lw=1.6, label="validation"))
+    words = [textwrap.fill(line.get_label(), WIDE) for line in handles]
+    ax.legend(handles, words, frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0), handlelength=1.6)
+
+
+def overlay_figure(runs, metric="accuracy", against="epoch"):
+    """The loss of several runs, and beside it another metric, as a matplotlib Figure; see `overlay` for the parameters."""
+    with rc_context(STYLE):
+        shown = ["loss", metric] if metric and metric != "loss" else ["loss"]
+        rows = 0.24 * max(0, len(runs) - 8)  # a longer legend
+        sheet = Sheet(figsize=(WIDTH / 100, 3.4 + rows), dpi=100, layout="constrained")
+        sheet.get_layout_engine().set(rect=(0.004, 0, 0.992, 1))
+        for place, name in enumerate(shown):
+            ax = overlay(runs, sheet.add_subplot(1, len(shown), place + 1), name, against)
+            if place + 1 < len(shown) and ax.get_legend():
+                ax.get_legend().remove()  # the last one's is for all
+        return paper(sheet)
