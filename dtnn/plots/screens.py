@@ -12,6 +12,8 @@ from tqdm.std import tqdm  # the text bar; tqdm.auto would ask for widgets
 
 from .picture import HEIGHT, WIDTH
 
+WIDE = 120  # columns of a terminal from which on nothing is abbreviated
+
 
 def screen_for():
     """The screen of the place where Python runs: a notebook's (with or without ipywidgets), else a terminal's."""
@@ -126,13 +128,12 @@ class Terminal:
 
     def show(self, live):
         """Move the bar."""
-        word, parts = live.headline
-        words = " · ".join(parts).replace("{", "(").replace("}", ")")  # braces mean something to tqdm
-        form = f"{word} |{{bar:20}}| {{percentage:3.0f}}%  {words}"
+        columns = _columns()
+        form = _form(*live.headline, columns)
         if self.bar is None:
             # not dynamic_ncols: where a terminal says it has 0 rows, tqdm would hide the bar
-            self.bar = tqdm(total=1, bar_format=form, ncols=_columns(), nrows=20, file=sys.stderr, mininterval=0)
-        self.bar.bar_format, self.bar.ncols = form, _columns()
+            self.bar = tqdm(total=1, bar_format=form, ncols=columns, nrows=20, file=sys.stderr, mininterval=0)
+        self.bar.bar_format, self.bar.ncols = form, columns
         self.bar.total = max(live.story.settings.get("epochs") or 1, live.story.progress)
         self.bar.n = self.bar.total if live.state == "done" else live.story.progress
         self.bar.refresh()
@@ -143,6 +144,23 @@ class Terminal:
             self.bar.close()
         if live.error:
             print(live.error.strip(), file=sys.stderr)
+
+
+def _form(word, parts, columns):
+    """What tqdm is to fill in: a bar, shorter in a narrow terminal, and as many of the parts, whole, as there is room for.
+
+    >>> _form("training", ["epoch 8 of 10", "loss 0.00230", "validation accuracy 97.1 %", "9,100 samples/s"], 80)
+    'training |{bar:5}| {percentage:3.0f}%  epoch 8 of 10 · loss 0.00230 · val. accuracy 97.1 %'
+    """
+    bar = min(20, max(5, columns // 4 - 15))
+    room = columns - len(f"{word} || 100%  ") - bar
+    words, *rest = (part.replace("{", "(").replace("}", ")") for part in parts)  # braces mean something to tqdm
+    for part in rest:
+        part = part if columns >= WIDE else part.replace("validation ", "val. ")
+        if len(words) + len(part) + 3 > room:
+            break
+        words += f" · {part}"
+    return f"{word} |{{bar:{bar}}}| {{percentage:3.0f}}%  {words}"
 
 
 def _columns():

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from dtnn.plots.live import Live
-from dtnn.plots.screens import Display, Terminal, Widgets, screen_for
+from dtnn.plots.screens import Display, Terminal, Widgets, _form, screen_for
 
 
 class FakeRun:
@@ -250,3 +250,12 @@ def test_the_bar_needs_no_ipywidgets(tmp_path):
     assert ran.returncode == 0, ran.stderr
     assert "done" in ran.stderr
     assert ran.stdout == ""
+
+
+def test_a_terminal_of_80_columns_has_room_for_the_accuracy():
+    parts = ["10 epochs in 45.7 s", "loss 0.00230", "validation accuracy 97.1 %", "1,633 samples/s", "2 ranks"]
+    narrow, wide = _form("training", parts, 80), _form("training", parts, 200)
+    assert narrow.endswith("loss 0.00230 · val. accuracy 97.1 %")
+    assert len(narrow.replace("{percentage:3.0f}", "100").replace("{bar:5}", "=====")) <= 80
+    assert wide == "training |{bar:20}| {percentage:3.0f}%  " + " · ".join(parts)
+    assert _form("waiting", ["preparing a {step}"], 20).endswith("%  preparing a (step)")
