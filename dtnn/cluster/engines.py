@@ -6,7 +6,6 @@ import os
 import signal
 import sys
 import time
-from concurrent.futures import Future
 
 from . import checks, engine, here, listening, obituary
 from .ending import finish
@@ -141,12 +140,23 @@ class Engines:
 
     def conduct(self, run, parcel):
         """See a run through; returns when all ranks have ended."""
-        number = next(self._numbers)
-        if not self._heard:
-            self._try_the_way_of_records()
-        if self._prepare(run, number, parcel):
-            run._running()
-            self._see_through(run, number, self.ask(run, engine.execute, number, self._fresh))
+        with self._unless_stopped(run):
+            number = next(self._numbers)
+            if not self._heard:
+                self._try_the_way_of_records()
+            if self._prepare(run, number, parcel):
+                run._running()
+                self._see_through(run, number, self.ask(run, engine.execute, number, self._fresh))
+
+    @contextlib.contextmanager
+    def _unless_stopped(self, run):
+        """Whatever fails because another thread stops the ranks at this moment is the run's interrupt, not an error."""
+        try:
+            yield
+        except Exception:
+            if not self.stopped:
+                raise
+            run._interrupting()
 
     def _see_through(self, run, number, answers):
         self._fresh = True  # unless it ends well on all ranks
@@ -161,8 +171,9 @@ class Engines:
 
     def follow(self, number, run):
         """See a run through that another client asked for."""
-        run._running()
-        self._see_through(run, number, [Retold(self, run, rank, number) for rank in range(self.size)])
+        with self._unless_stopped(run):
+            run._running()
+            self._see_through(run, number, [Retold(self, run, rank, number) for rank in range(self.size)])
 
     def _prepare(self, run, number, parcel):
         """First phase; whether all are ready for the second."""
@@ -212,15 +223,8 @@ class Engines:
         return self._lost_since is not None and time.monotonic() - self._lost_since > LAST_MAIL
 
     def message(self, rank, what, number, **content):
-        """Send something over the control channel of a rank; the reply is a future, which fails where nobody is any more."""
-        try:
-            return self._send(self.ids[rank], {"what": what, "run": number, **content})
-        except Exception as error:
-            if not self.stopped:  # in another thread, just now
-                raise
-            reply = Future()
-            reply.set_exception(error)
-            return reply
+        """Send something over the control channel of a rank; the reply is a future."""
+        return self._send(self.ids[rank], {"what": what, "run": number, **content})
 
     def _send(self, ident, content):
         address = self.client._build_targets(ident)[0][0]
