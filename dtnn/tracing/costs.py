@@ -5,6 +5,8 @@ from statistics import median
 
 from ..records import Trace
 
+SLOWED = "slowed down"  # a span of a rank that sleeps on purpose: no layer's
+
 
 def layer_costs(records):
     """The seconds of each layer in a step, forward and backward, of a typical step of a typical rank; the dearest first.
@@ -39,6 +41,6 @@ def _sums(trace):
     """The seconds of each layer and phase in one trace."""
     sums = defaultdict(float)
     for span in trace.spans:
-        if span.phase in ("forward", "backward") and span.name != span.phase:
+        if span.phase in ("forward", "backward") and span.name not in (span.phase, SLOWED):
             sums[span.name, span.phase] += span.seconds
     return sums

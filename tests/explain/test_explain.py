@@ -5,7 +5,7 @@ import math
 import pytest
 
 from dtnn.explain import explain
-from dtnn.records import Clock, Epoch, Ledger, Place, Resumed, Start, Step
+from dtnn.records import Clock, Epoch, Ledger, Place, Resumed, Span, Start, Step, Trace
 from tests.tracing.made import run_of
 
 STEPS = 100
@@ -179,6 +179,11 @@ def test_where_little_is_lost_computing_is_told_with_its_layers():
     assert "make conv2d_2 cheaper" in advice
     assert told.layers[0][:2] == ("conv2d_2", pytest.approx(0.00045))
     assert "Cluster(2)" in explain([start(1), ledger(0)]).advice
+
+
+def test_a_rank_that_is_slowed_down_on_purpose_has_no_layer_of_that_name():
+    spans = [Span(0, "linear_1", 0, 0.0, 0.25, "forward"), Span(0, "slowed down", 0, 0.25, 5.0, "forward")]
+    assert explain([start(), ledger(0), Trace(0, 1, 0.0, 5.0, spans, [], 0.0)]).layers == [("linear_1", 0.25, 1.0)]
 
 
 def test_the_largest_loss_comes_first_and_gives_the_advice():
