@@ -45,11 +45,7 @@ class Fitting:
         keep_gradients_every=0,
         resume=False,
     ):
-        if model.run is not None and not model.run.done:
-            raise RuntimeError(
-                "this model is being trained by a run that goes on; wait for it with model.run.result(), or end it with "
-                "model.run.stop()"
-            )
+        model.check_free()
         model.refresh()
         self.model, self.seed, self.resume = model, known.seed(seed), None
         if resume:
@@ -143,6 +139,8 @@ class Fitting:
         job, arguments = self.job(1)
         here = Here()
         shown = _progress(here) if show else None
+        self.model.check_free()  # again: another thread may have been as quick as this one
+        self.model.run = here
         try:
             for record in job(inject.around(Serial()), *arguments):
                 if record is None:
@@ -159,7 +157,7 @@ class Fitting:
             here.records.append(Finish("failed", time.time(), repr(error)))
             raise
         finally:
-            self.model.history = History(here.records)
+            self.model.history, self.model.run = History(here.records), None
             if shown:
                 shown.close()
         return self.model.history
@@ -196,6 +194,7 @@ class Here:
     """The run of a `fit` without a cluster, as the live views see it."""
 
     ranks = 1
+    ends = "it is that of a fit, in another thread or around this callback: let it end first, or train a copy.deepcopy(model)"
     waiting_for = ""
     error = None
 

@@ -184,11 +184,24 @@ class Model:
             self.rehearsal.wait()
 
     def refresh(self):
-        """Take over which layers and parameters are frozen (``layer.trainable = False``); `fit` does it by itself."""
+        """Take over which layers and parameters are frozen (``layer.trainable = False``); `fit` does it by itself.
+
+        Raises
+        ------
+        RuntimeError
+            What would have to change is being trained now.
+        """
         wanted = [(name, trainable) for name, _, trainable in named_parameters(self.net)]
         if sorted(wanted) != sorted((segment.name, segment.trainable) for segment in self.parameters.segments):
+            self.check_free()
             self.parameters = nn.Parameters(self.net, dtype=np.dtype(self.dtype))
             self.training = None  # the optimizer's vectors were of another length
+
+    def check_free(self):
+        """Raise a `RuntimeError` if this model is being trained: what is begun then would spoil both."""
+        if self.run is not None and not self.run.done:
+            ends = "wait for it with model.run.result(), or end it with model.run.stop()"
+            raise RuntimeError(f"this model is being trained by a run that goes on; {getattr(self.run, 'ends', ends)}")
 
     # ---- looking at it
 

@@ -549,6 +549,26 @@ def test_nothing_left_to_do_leaves_what_can_be_resumed():
     assert model.training.epoch == 1
 
 
+@pytest.mark.parametrize("what", ["fit", "start", "freeze"])
+def test_a_model_that_is_trained_is_not_trained_twice_at_once_nor_frozen(what):
+    """...by a callback, or by another thread: weights and gradients of both would be mixed without a word."""
+    model, told = network(), []
+
+    def callback(record):
+        if not isinstance(record, Epoch) or told:
+            return
+        model.layers[0].trainable = what != "freeze"
+        act, arguments = (model.refresh, ()) if what == "freeze" else (getattr(model, what), data())
+        with pytest.raises(RuntimeError, match=r"is being trained.*let it end first, or train a copy") as caught:
+            act(*arguments)
+        told.append(caught.value)
+
+    model.fit(*data(), epochs=2, callbacks=[callback], show=False)
+    assert told
+    model.fit(*data(), show=False)  # and afterwards it may
+    assert model.layers[0].weight.learns == (what != "freeze")
+
+
 def test_a_view_that_fails_ends_the_run(monkeypatch):
     class Broken:
         def __init__(self, run):
