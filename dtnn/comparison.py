@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .cluster import Run
 from .history import History
-from .records import Finish, Recorder, Resumed, Start, Step
+from .records import Epoch, Finish, Recorder, Resumed, Start, Step
 
 NOT_SETTINGS = "recipe", "layers"  # say the same as the model once more
 MOST = 60  # letters of a setting in the table
@@ -44,7 +44,7 @@ class Comparison:
     {'batch_size': (32, 64)}
     """
 
-    def __init__(self, *runs, **named):
+    def __init__(self, /, *runs, **named):
         self.runs = {}
         for number, run in enumerate(runs, 1):
             self.add(run, Path(run).stem if isinstance(run, str | os.PathLike) else f"run {number}")
@@ -130,11 +130,16 @@ class Comparison:
         return overlay_figure(self._titled(), metric or self.metric, against)
 
     @property
+    def metrics(self):
+        """The names of the metrics that the runs have beside the loss."""
+        known = [key for name in self.runs for epoch in self._records(name).of(Epoch) for key in epoch.metrics]
+        return [key for key in dict.fromkeys(known) if key != "loss" and not key.startswith("val_")]
+
+    @property
     def metric(self):
         """The metric to look at beside the loss: "accuracy", or the first that the runs have; None without one."""
-        known = [key for name in self.runs for key in self.results(name) if key not in (*RESULTS, "state")]
-        known = [key for key in known if not key.startswith("val_")]
-        return "accuracy" if any("accuracy" in self.results(name) for name in self.runs) else known[0] if known else None
+        known = self.metrics
+        return "accuracy" if "accuracy" in known else known[0] if known else None
 
     def __repr__(self):
         cells = self._cells()

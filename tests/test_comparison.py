@@ -94,6 +94,7 @@ def test_what_is_no_run_is_refused(tmp_path):
         Comparison(3)
     with pytest.raises(ValueError, match="there is nothing to compare"):
         Comparison()
+    assert list(Comparison(self=told()).runs) == ["self"]
     (tmp_path / "x.json").write_text("{}")
     with pytest.raises(ValueError, match="is no run of dtnn"):
         Comparison(tmp_path / "x.json")

@@ -1,19 +1,22 @@
 """`Insights`: tabs that look into a run, each only when somebody looks at it."""
 
 import asyncio
-import html
 
 import ipywidgets as widgets
 
-from .looks import Message, button, faint
+from .answer import Answer
+from .compare_tab import CompareTab
+from .looks import button
 from .pane import Pane
 from .panel import begin
 
+ASKED = 3  # tabs that ask the run
 WAIT = 10.0  # seconds to wait for a step whose gradients were asked for
 
 
 class Insights:
-    """The live view of a run, and beside it what can be asked: a step of all ranks, where the time went, the ranks' gradients.
+    """The live view of a run, and beside it what can be asked: a step of all ranks, where the time went, the ranks' gradients;
+    and other runs to compare it with.
 
     Attributes
     ----------
@@ -27,12 +30,14 @@ class Insights:
         self.pane, self.run, self._asking = Pane(), None, False
         self.layer = widgets.Dropdown(layout={"width": "200px"}, tooltip="of which layer").add_class("dtnn-of-layer")
         self.layer.observe(lambda _: self.look(), "value")
-        self.step, self.words, self.gradients = (_Answer() for _ in range(3))
+        self.step, self.words, self.gradients = (Answer() for _ in range(3))
         asked = {"one step": self.step, "time": self.words, "gradients": self.gradients}
         again = button("look again", self.look, "ask the run anew").add_class("dtnn-look-again")
         chosen = {self.gradients: [self.layer]}
         boxes = [widgets.VBox([widgets.HBox([again, *chosen.get(answer, [])]), answer.box]) for answer in asked.values()]
-        self.tabs = widgets.Tab([self.pane.box, *boxes], titles=("live", *asked)).add_class("dtnn-insights")
+        self.compare = CompareTab()
+        boxes, titles = [self.pane.box, *boxes, self.compare.box], ("live", *asked, "compare")
+        self.tabs = widgets.Tab(boxes, titles=titles).add_class("dtnn-insights")
         self.tabs.observe(lambda _: self.look(), "selected_index")
         self.box = self.tabs
 
@@ -42,13 +47,17 @@ class Insights:
         self.layer.options = layers
         self.layer.value = layers[0] if layers else None  # a list that was empty chooses nothing by itself
         self.run = run
+        self.compare.keep(run)
 
     def look(self):
         """Ask for what is shown now; a second click while an answer is awaited does nothing."""
-        work = (None, self._ask_step, self._ask_words, self._ask_gradients)[self.tabs.selected_index or 0]
-        if work and not self._asking:
+        place = self.tabs.selected_index or 0
+        if place == ASKED + 1:
+            self.compare.look()
+        elif place and not self._asking:
             self._asking = True
-            begin(self._answer(work, (None, self.step, self.words, self.gradients)[self.tabs.selected_index]))
+            work = (self._ask_step, self._ask_words, self._ask_gradients)[place - 1]
+            begin(self._answer(work, (self.step, self.words, self.gradients)[place - 1]))
 
     async def _answer(self, work, answer):
         try:
@@ -70,28 +79,3 @@ class Insights:
 
     def _ask_gradients(self, answer):
         answer.show(picture=self.run.gradients(self.layer.value, timeout=WAIT).plot()._repr_png_())
-
-
-class _Answer:
-    """What came: a picture, a page of HTML, or what went wrong."""
-
-    def __init__(self):
-        self.picture = widgets.Image(format="png", layout={"max_width": "100%", "height": "auto", "display": "none"})
-        self.page, self.message = widgets.HTML(), Message()
-        self.box = widgets.VBox([self.message.box, self.page, self.picture])
-
-    def wait(self):
-        """Say that it is on its way; what was there before stays to be seen."""
-        self.message.say("")
-        self.page.value = self.page.value or faint("looking …")
-
-    def show(self, picture=b"", page="", text=""):
-        """Show what came."""
-        self.page.value = page or (faint(html.escape(text)) if text else "")
-        self.picture.value = picture
-        self.picture.layout.display = "" if picture else "none"
-
-    def fail(self, error):
-        """Say why there is nothing."""
-        self.page.value = ""
-        self.message.say(error)

@@ -22,6 +22,10 @@ CSS = """<style>
 .dtnn-layer .dtnn-facts { flex: 1 1 150px; min-width: 0; overflow: hidden; padding: 1px 2px 0 6px; }
 .dtnn-form { display: grid; grid-template-columns: repeat(auto-fit, minmax(205px, 1fr)); padding: 2px 4px 4px 12px; }
 .dtnn-code textarea { font-family: var(--jp-code-font-family, monospace); font-size: 12px; }
+.dtnn-table { overflow-x: auto; max-width: 100%; font-size: 12px; color: var(--jp-ui-font-color1, #222); }
+.dtnn-table td, .dtnn-table th { padding: 1px 8px 1px 0; text-align: left; white-space: nowrap; font-weight: normal; }
+.dtnn-table th { color: var(--jp-ui-font-color2, #555); }
+.dtnn-table p, .dtnn-table pre { margin: 4px 0; line-height: 1.35; white-space: pre-wrap; color: inherit; }
 .dtnn-big .dtnn-faint, .dtnn-big .dtnn-wrong, .dtnn-big .dtnn-title, .dtnn-big .dtnn-label, .dtnn-big .jupyter-button,
 .dtnn-big .dtnn-layer button, .dtnn-big input, .dtnn-big select, .dtnn-big table, .dtnn-big textarea { font-size: 17px; }
 .dtnn-big .dtnn-builder, .dtnn-big .dtnn-settings { flex-basis: 100% !important; }

@@ -340,6 +340,18 @@ def test_a_run_is_looked_into_where_somebody_looks(studio):
     assert "no gradients" in insights.gradients.message.text or "keep_gradients_every" in insights.gradients.message.text
 
 
+def test_the_runs_of_the_session_are_compared(studio):
+    trained(studio)
+    studio.settings.batch.value = 128
+    trained(studio)
+    insights = studio.training.insights
+    insights.tabs.selected_index = 4
+    assert insights.tabs.titles[4] == "compare"
+    assert list(insights.compare.runs.values())[-1] is studio.run
+    assert "batch_size: 64 → 128" in insights.compare.answer.page.value
+    assert insights.compare.answer.picture.value[1:4] == b"PNG"
+
+
 def test_gradients_of_a_run_that_goes_on(studio):
     studio.settings.epochs.value, insights = 10**6, studio.training.insights
 

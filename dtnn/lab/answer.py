@@ -1,0 +1,55 @@
+"""`Answer`: a place in a panel for what was asked: a picture, a page of HTML, or what went wrong, in words."""
+
+import asyncio
+import html
+
+import ipywidgets as widgets
+
+from .looks import Message, faint
+from .panel import begin
+
+
+class Answer:
+    """What came: a picture, a page of HTML, or what went wrong."""
+
+    def __init__(self):
+        self.picture = widgets.Image(format="png", layout={"max_width": "100%", "height": "auto", "display": "none"})
+        self.page, self.message = widgets.HTML(), Message()
+        self.box = widgets.VBox([self.message.box, self.page, self.picture])
+        self._asking, self._next = False, None
+
+    def ask(self, work):
+        """Have `work(answer)` done in a thread of its own; of what is asked meanwhile the last is done next."""
+        self._next = work
+        if not self._asking:
+            self._asking = True
+            begin(self._answer())
+
+    async def _answer(self):
+        try:
+            while self._next is not None:
+                work, self._next = self._next, None
+                self.wait()
+                try:
+                    await asyncio.to_thread(work, self)
+                except Exception as error:
+                    self.fail(error)
+        finally:
+            self._asking = False
+
+    def wait(self):
+        """Say that it is on its way; what was there before stays to be seen."""
+        self.message.say("")
+        self.page.value = self.page.value or faint("looking …")
+
+    def show(self, picture=b"", page="", text=""):
+        """Show what came."""
+        self.page.value = page or (faint(html.escape(text)) if text else "")
+        self.picture.value = picture
+        self.picture.layout.display = "" if picture else "none"
+
+    def fail(self, error):
+        """Say why there is nothing."""
+        self.page.value = ""
+        self.picture.layout.display = "none"
+        self.message.say(error)

@@ -1,0 +1,93 @@
+"""`CompareTab`: the runs of this session and saved ones, side by side."""
+
+import html
+
+import ipywidgets as widgets
+
+from ..cluster import Run
+from ..comparison import Comparison
+from ..plots.overlay import AGAINST
+from .answer import Answer
+from .looks import button
+
+MOST = 12  # runs that are kept; the oldest goes
+
+
+class CompareTab:
+    """A list of runs to choose from, their curves, and a table of what differs and what came of it.
+
+    Attributes
+    ----------
+    runs : dict of str to Run
+        The last ones that were trained here, and those that were loaded.
+    """
+
+    def __init__(self):
+        self.runs, self._count, self.answer = {}, 0, Answer()
+        self.chosen = widgets.SelectMultiple(rows=4, layout={"width": "240px"}).add_class("dtnn-runs")
+        self.metric = widgets.Dropdown(layout={"width": "150px"}, tooltip="beside the loss").add_class("dtnn-metric")
+        self.against = widgets.Dropdown(options=AGAINST, layout={"width": "110px"}, tooltip="the axis below").add_class(
+            "dtnn-against"
+        )
+        self.path = widgets.Text(placeholder="saved-run.json", layout={"width": "190px"}).add_class("dtnn-run-path")
+        again = button("look again", self.look, "draw them as they are now").add_class("dtnn-compare-again")
+        load = button("load", self.load, "a run that run.save(path) wrote").add_class("dtnn-load-run")
+        choices = widgets.VBox([widgets.HBox([again, self.metric, self.against]), widgets.HBox([self.path, load])])
+        top = widgets.HBox([self.chosen, choices], layout={"flex_flow": "row wrap"})
+        self.box = widgets.VBox([top, self.answer.box]).add_class("dtnn-compare")
+        self._quiet = False  # while a list of choices is changed from here
+        for control in (self.chosen, self.metric, self.against):
+            control.observe(lambda _: self._quiet or self.look(), "value")
+
+    def keep(self, run, name=None):
+        """One more run to choose; it is chosen at once."""
+        if name is None:
+            self._count += 1
+            name = f"run {self._count}"
+        while name in self.runs:
+            name += "'"
+        self.runs = dict([*self.runs.items(), (name, run)][-MOST:])
+        chosen = [each for each in self.runs if each == name or each in self.chosen.value]
+        self._set(self.chosen, list(self.runs), chosen)
+
+    def load(self):
+        """Read the run of the path, and compare it with the others."""
+        path = self.path.value.strip()
+        if not path:
+            self.answer.message.say("write the path of a run that was saved with run.save(path) into the field beside the button")
+            return
+        try:
+            run = Run.load(path)
+        except Exception as error:
+            self.answer.fail(error)
+            return
+        self.keep(run, path.rsplit("/")[-1].removesuffix(".json"))
+        self.look()
+
+    def look(self):
+        """Draw what is chosen as it is now."""
+        chosen = {name: self.runs[name] for name in self.chosen.value if name in self.runs}
+        if not chosen:
+            self.answer.fail("no run is chosen: train, or load a saved run, and choose in the list, more than one with Ctrl")
+            return
+        compared = Comparison(**chosen)
+        metrics = compared.metrics
+        if self.metric.value not in metrics or list(self.metric.options) != metrics:
+            self._set(self.metric, metrics, self.metric.value if self.metric.value in metrics else compared.metric)
+        metric, against = self.metric.value, self.against.value
+        self.answer.ask(lambda answer: _compare(answer, compared, metric, against))
+
+    def _set(self, control, options, value):
+        """Other choices, which asks nothing."""
+        self._quiet = True
+        try:
+            control.options = options
+            control.value = value
+        finally:
+            self._quiet = False
+
+
+def _compare(answer, compared, metric, against):
+    words = f"<pre>{html.escape(compared.explain())}</pre>" if len(compared.runs) == 2 else ""
+    page = f'<div class="dtnn-table">{compared._repr_html_()}{words}</div>'
+    answer.show(compared.picture(metric, against)._repr_png_(), page)
