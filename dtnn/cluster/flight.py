@@ -2,9 +2,9 @@
 
 import base64
 import contextlib
-import functools
 import pickle
 import time
+from collections import deque
 
 from .parcel import pack
 from .stalls import Stalls
@@ -39,6 +39,7 @@ class Flight:
         self.read = [0] * engines.size  # batches of each rank
         self.pending = set(range(engines.size))
         self.told, self.signalled = False, False
+        self.commands, self.asked = deque(), None  # to be told; the one that is being told, and the reply
         self.stalls = Stalls(run, lambda rank: engines.message(rank, "where", number))
 
     def see_through(self):
@@ -63,16 +64,26 @@ class Flight:
                 self.run._interrupting()
                 self._interrupt()
             else:
-                packed = base64.b64encode(pack(command)).decode()
-                reply = self.engines.message(0, "command", self.number, command=packed)
-                reply.add_done_callback(functools.partial(self._on_heard, command))
+                self.commands.append(command)
+        if self.asked is not None and self.asked[1].done():
+            self._hear(*self.asked)
+            self.asked = None
+        if self.asked is None and self.commands:
+            self._tell(self.commands.popleft())
 
-    def _on_heard(self, command, reply):
+    def _tell(self, command):
+        """One at a time: what rank 0 could not hear yet must not be overtaken by what was asked later."""
+        packed = base64.b64encode(pack(command)).decode()
+        reply = self.engines.message(0, "command", self.number, command=packed)
+        self.asked = command, reply
+        reply.add_done_callback(lambda _: self.run._wake.set())
+
+    def _hear(self, command, reply):
         """A job that takes no commands, a plain function, can only be interrupted; one that hasn't begun is told again."""
         with contextlib.suppress(Exception):
             answer = reply.result()["content"]
             if not answer["begun"]:
-                self.run._request("command", command)
+                self.commands.appendleft(command)
             elif not answer["heard"] and not self.run.takes_commands:
                 self.run._unheard(command)
 
