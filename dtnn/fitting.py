@@ -167,12 +167,14 @@ class Fitting:
         try:
             shown = _progress(run) if show else None
             while not run.wait(0.2):
+                if run.state == "paused" and not run.steered:
+                    raise RuntimeError(NOBODY)
                 if shown:
                     shown.update()
         except KeyboardInterrupt:
             run.end("interrupted")
-        except BaseException:
-            run.end("what shows it failed")
+        except BaseException as error:
+            run.end(f"{type(error).__name__}: {error}")
             raise
         finally:
             self.model.history = History(run.records)

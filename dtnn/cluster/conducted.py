@@ -41,6 +41,7 @@ class Conducted:
         self._ended, self._drained = threading.Event(), threading.Event()
         self._requests, self._callbacks = deque(), []
         self._stop_asked, self._interrupt_asked, self._first_end = False, False, None
+        self.steered = False  # whether somebody here has sent a command, and so can send another
         self._bounded = Bounded()
 
     @property

@@ -197,6 +197,7 @@ class Run(Conducted):
 
     def send(self, command):
         """Hand a command to a generator job: rank 0's generator gets it as the answer to its next `yield`."""
+        self.steered = True
         self._request("command", command)
 
     # ---- files

@@ -175,6 +175,13 @@ def test_a_callback_may_change_the_rate_and_pause(start):
     assert [record.lr for record in run.records.of(Step)] == [0.05] * 5 + [0.01]
 
 
+def test_a_fit_that_holds_the_cell_does_not_pause_for_ever(cluster):
+    callbacks = [lambda record: Pause() if isinstance(record, Step) else None]
+    with pytest.raises(RuntimeError, match=r"a callback paused this training.*model.start"):
+        network().fit(*few(), cluster=cluster, callbacks=callbacks, show=False)
+    assert cluster.run(lambda comm: comm.size).result(timeout=SECONDS) == cluster.ranks
+
+
 def test_what_makes_no_sense_is_refused(start, cluster):
     run = start()
     with pytest.raises(ValueError, match="a learning rate of -1 can't be; give a number of at least 0"):
