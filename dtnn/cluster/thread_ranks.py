@@ -17,6 +17,7 @@ from .rank import Commands, Outcome, perform, unpacked
 TICK = 0.2  # seconds between two looks at ranks, unless something wakes us
 ALONE = 0.1  # seconds in which no other thread may take its turn while stacks are looked at
 SECOND_LINE = 1.0  # seconds after which ranks that don't end although another failed are interrupted
+_one = threading.Lock()  # the interval below is that of the whole process, in which there may be several clusters
 
 
 class ThreadRanks:
@@ -153,10 +154,11 @@ class Seat:
 @contextlib.contextmanager
 def _undisturbed():
     """For some bytecodes no other thread runs: what was seen of its stack is still true when the exception is set."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(ALONE)
-    time.sleep(0)  # from here on the others wait for the whole interval before they ask for their turn; and so do we here
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(before)
+    with _one:
+        before = sys.getswitchinterval()
+        sys.setswitchinterval(ALONE)
+        time.sleep(0)  # from here on the others wait for the whole interval before they ask for their turn; and so do we here
+        try:
+            yield
+        finally:
+            sys.setswitchinterval(before)

@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pytest
 
-from dtnn.cluster import Cluster, RunInterrupted
+from dtnn.cluster import Cluster, RunInterrupted, thread_ranks
 
 from .alone import processes
 from .conftest import needs_mpi
@@ -136,3 +136,16 @@ def test_threads_that_loop_end_at_a_bytecode_and_those_that_wait_at_once():
     assert run.state == "interrupted"
     assert run.stuck == []
     assert not [thread.name for thread in threading.enumerate() if thread.name.startswith("rank ")]
+
+
+def test_clusters_that_are_interrupted_at_once_leave_the_interpreter_as_it_was():
+    def look():
+        for _ in range(20):
+            with thread_ranks._undisturbed():
+                time.sleep(0.001)
+
+    before = sys.getswitchinterval()
+    looking = [threading.Thread(target=look) for _ in range(4)]
+    [thread.start() for thread in looking]
+    [thread.join() for thread in looking]
+    assert sys.getswitchinterval() == before
