@@ -27,17 +27,16 @@ class Cluster:
     on_wait : callable, optional
         Called with a line of text while a wait goes on for over 1 s, and with "" when it is over.  When nothing is said,
         notebooks and terminals show one line that goes away again; False shows nothing.
-
     hosts : list of str, optional
         For "ssh": where ranks are to be, each perhaps with how many, "node1:4". ``ssh`` has to reach them without a password,
         and they have to see this Python and your home folder under the same paths.
     secure : bool, optional
         Whether all messages are encrypted (CurveZMQ); when nothing is said, if hosts other than this one take part.
-    **batch
-        For "slurm": account, partition, time, nodes, and `lines`, more lines for the script.
     keep_alive : float or str or bool, optional
         How long the cluster may go on without its notebook or script: seconds, or "30m", "2h" (True), "1d"; at most 7 days.
         `Cluster.attach` finds it again until then. When nothing is said it ends with what started it.
+    **batch
+        For "slurm": account, partition, time, nodes, and `lines`, more lines for the script.
 
     Raises
     ------

@@ -50,6 +50,8 @@ class Exchange:
         So many micro-batches make the gradient of a step.
     servers : int
         So many ranks, the first ones, get no samples.
+    own : slice or None
+        The part of the flat vectors that this rank updates, where each has a share; None: all of them.
     state : dict
         The optimizer's.
     failed : int or None
@@ -62,7 +64,7 @@ class Exchange:
     """
 
     alike, lockstep, pieces, servers = True, True, 1, 0
-    failed = waited = None
+    own = failed = waited = None
     packed = begun = hidden = 0.0
 
     def __init__(self, strategy, comm, parameters, optimizer):

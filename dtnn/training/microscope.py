@@ -110,7 +110,7 @@ class Microscope:
 
     def _held(self, place):
         """The reduced gradient as this rank has it; where ranks have shares, zeros beyond its own."""
-        gradient, share = self.parameters.grad[place], getattr(self.exchange, "own", None)
+        gradient, share = self.parameters.grad[place], self.exchange.own
         if share is None:
             return gradient
         held, mine = np.zeros_like(gradient), slice(max(place.start, share.start), min(place.stop, share.stop))
@@ -120,7 +120,7 @@ class Microscope:
 
     def _of_use(self, held):
         """The rows with which somebody updates: where there are servers theirs alone, where there are shares all as one."""
-        if hasattr(self.exchange, "own"):
+        if self.exchange.own is not None:
             return held.sum(0, keepdims=True)
         return held[: self.exchange.servers or None]
 
