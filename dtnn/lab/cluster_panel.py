@@ -32,6 +32,11 @@ class ClusterPanel(Panel):
     launcher : str
         To begin with, where none is given: "mpi" or "threads".
 
+    Raises
+    ------
+    ValueError
+        The panel starts no ranks of that kind.
+
     Examples
     --------
     In a notebook: ``panel = dtnn.lab.ClusterPanel()`` and ``panel`` as the last line of a cell; then ``cluster=panel.cluster``.
@@ -46,6 +51,9 @@ class ClusterPanel(Panel):
     """
 
     def __init__(self, cluster=None, ranks=2, launcher="mpi"):
+        if launcher not in LAUNCHERS.values():
+            kinds = " or ".join(map(repr, LAUNCHERS.values()))
+            raise ValueError(f"launcher={launcher!r}: this panel starts {kinds}; hand over another kind as cluster=...")
         self.take_the_cells_place()
         self.cluster, self._given, self._busy, self._closed, self._watching = cluster, cluster is not None, False, False, None
         self._make(ranks, launcher)

@@ -1,7 +1,7 @@
 """The lab of all-reduces without a browser."""
 
 import asyncio
-import time
+import threading
 
 import pytest
 
@@ -85,9 +85,9 @@ def test_an_all_reduce_of_ones_own(lab, monkeypatch):
         comm.Recv(array, (comm.rank + 1) % comm.size)
 
     def endless(comm, array):
-        while True:
-            time.sleep(0.01)
+        over.wait()
 
+    over = threading.Event()
     lab._names = {"mine": mine, "wrong": wrong, "endless": endless, "not_one": lambda x: x}
     lab._after_cell()
     assert list(lab.choice.options)[:3] == ["mine", "wrong", "endless"]
@@ -98,6 +98,7 @@ def test_an_all_reduce_of_ones_own(lab, monkeypatch):
     monkeypatch.setattr(module, "PATIENCE", 0.2)
     lab.choice.value = "endless"
     assert "has not ended after 0.2 s" in lab.message.text
+    over.set()
     lab.choice.value = "tree"
     assert lab.message.text == ""
 
