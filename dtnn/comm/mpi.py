@@ -17,6 +17,7 @@ from .notices import Notices
 from .pending import Pending
 from .polling import Patience, is_crowded
 from .serial import Ended
+from .shared_sum import KINDS, LEAST, SharedSum
 
 LARGEST_MESSAGE = 2**31 - 1  # bytes; not every MPI library counts further
 UNUSED_TAG = 32_109
@@ -41,7 +42,8 @@ class MPI:
 
     Notes
     -----
-    What is summed has the same bits on all ranks, but in which order it is added up is the library's affair.
+    What is summed has the same bits on all ranks, but in which order it is added up is the library's affair.  Long arrays are
+    added up in shared memory where all ranks are on one host, see `SharedSum`.
 
     Before each collective ranks compare what they ask for, in a message of 16 bytes; MPI itself would add up what doesn't
     belong together, wait for ever, or write beyond an array.  They don't with `blocking`, nor for `Iallreduce`, which must not
@@ -61,7 +63,7 @@ class MPI:
         self._notices, self._house = Notices(library, notices), house
         self._crowded = is_crowded(self.world) if crowded is None else crowded
         self._patience = Patience(self._crowded)
-        self._beside, self._asked = None, {}
+        self._beside, self._asked, self._shared = None, {}, None
         if notices is not None and not blocking and self.size > 1:
             self._beside = MPI(notices, crowded=self._crowded, house=self)
         self._operations = {"sum": library.SUM, "max": library.MAX, "min": library.MIN}
@@ -105,7 +107,12 @@ class MPI:
         value, plain = number_or_array(array)
         elements = reducible(value, op)
         self._compare(f"Allreduce {op}", value).Wait()
-        self._reduce(value, elements, op, self.world.Allreduce if self.blocking else self.world.Iallreduce).Wait()
+        if op == "sum" and self._sums_in_shared_memory(elements):
+            self._count(elements)
+            self._shared.add_up(elements)
+            put_back(elements, array)
+        else:
+            self._reduce(value, elements, op, self.world.Allreduce if self.blocking else self.world.Iallreduce).Wait()
         return value.item() if plain else array
 
     def Iallreduce(self, array, op="sum"):
@@ -124,8 +131,7 @@ class MPI:
 
     def Barrier(self):
         self._compare("Barrier").Wait()
-        begin = self.world.Barrier if self.blocking else self.world.Ibarrier
-        Pending(self, (begin() for _ in range(1)), None).Wait()
+        self.meet()
 
     def Split(self, color, key=0):
         self._compare("Split").Wait()
@@ -172,6 +178,21 @@ class MPI:
     def wait(self, has_ended, size):
         """Poll for `size` bytes until `has_ended()`, looking round meanwhile."""
         self._patience.wait(has_ended, self.look, size)
+
+    def meet(self):
+        """A barrier of which nobody is told, and before which nothing is compared."""
+        Pending(self, ((self.world.Barrier if self.blocking else self.world.Ibarrier)() for _ in range(1)), None).Wait()
+
+    def _sums_in_shared_memory(self, elements):
+        """Whether a long array is added up there; the first time ranks find out whether they share any.
+
+        Not where they share cores: there who waits for the others, twice, waits long.
+        """
+        if self.size == 1 or self._crowded or elements.nbytes < LEAST or elements.dtype not in KINDS:
+            return False
+        if self._shared is None:
+            self._shared = SharedSum(self)
+        return self._shared.works
 
     def _compare(self, asked, array=None):
         """Begin to find out whether all ranks ask for the same; waiting for the answer raises `Mismatch` if they don't."""
