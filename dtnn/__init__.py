@@ -11,7 +11,7 @@ __version__ = "0.1.0"
 ROOMS = (
     *("nn", "zoo", "data", "optim", "scaling", "plots", "lab"),
     *("training", "check", "parallel", "comm", "cluster", "inject", "kernels", "history", "machine", "model", "records"),
-    *("commands", "gradients", "explain", "tracing"),
+    *("commands", "gradients", "explain", "tracing", "views"),
 )
 NAMES = {
     "Model": "model",

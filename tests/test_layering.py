@@ -61,6 +61,7 @@ MAY_IMPORT = {
     "model": GROUND | FIRST | SECOND | THIRD | {"description", "fitting", "reuse", "model_file", "known"},
     "model_file": {"nn", "description", "model", "training", "weights"},
     "check": GROUND | FIRST | SECOND | THIRD | {"model"},
+    "views": {"nn", "data", "plots", "training"},
     "scaling": GROUND | FIRST | SECOND | THIRD | {"model", "fitting"},
     "zoo": {"nn", "model"},
     "warmup": GROUND | FIRST | SECOND | THIRD | {"known", "model", "zoo"},

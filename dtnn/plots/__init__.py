@@ -4,13 +4,16 @@
 `picture` and `figure` (a whole run in one), `Live` (a run as it happens), `Timeline` and `gantt` (a step, layer by layer and
 message by message),
 `network` (a network to scale), `messages` (a round of an all-reduce), `plane` (points, their ranks, and what a network says of
-each place), `shards` (which rank has which sample). `totals` gives the numbers behind the bars, `report` a run as text.
+each place), `shards` (which rank has which sample). From arrays: `confusion`, `histograms`, `tiles`; from a model: `dtnn.views`.
+`totals` gives the numbers behind the bars, `report` a run as text.
 """
 
 from .breakdown import breakdown, totals
+from .confusion import confusion
 from .curves import curves
 from .gantt import gantt
 from .gradients import gradient_cosines, gradient_norms, gradients_figure
+from .histograms import histograms
 from .live import Live
 from .messages import messages
 from .network import network
@@ -20,6 +23,7 @@ from .plane import plane
 from .report import report
 from .scaling import efficiency, scaling, study_figure, time_per_step
 from .shards import class_balance, shards
+from .tiles import tiles
 from .timeline import Timeline
 
 __all__ = [
@@ -27,6 +31,7 @@ __all__ = [
     "Timeline",
     "breakdown",
     "class_balance",
+    "confusion",
     "curves",
     "efficiency",
     "figure",
@@ -34,6 +39,7 @@ __all__ = [
     "gradient_cosines",
     "gradient_norms",
     "gradients_figure",
+    "histograms",
     "messages",
     "network",
     "overlay",
@@ -43,6 +49,7 @@ __all__ = [
     "scaling",
     "shards",
     "study_figure",
+    "tiles",
     "time_per_step",
     "totals",
 ]

@@ -1,0 +1,56 @@
+"""Which class is taken for which, as a matrix of colours."""
+
+import matplotlib
+import numpy as np
+
+from .axes import axes_or_new, dress
+from .palette import on
+
+MOST_NUMBERS = 14  # classes up to which each count is written into its square
+MOST_NAMES = 40
+
+
+def confusion(counts, classes=None, ax=None):
+    """Draw a confusion matrix: rows are the labels, columns what the samples were taken for.
+
+    Parameters
+    ----------
+    counts : array (K, K)
+        Samples of each label taken for each class.
+    classes : sequence of str, optional
+        Their names; numbers without it.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure's without it.
+
+    Returns
+    -------
+    matplotlib Axes
+        Its image holds the share of each label's samples; a label without samples has a white row.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> ax = confusion([[3, 1], [0, 4]], ["cat", "dog"], ax=Figure().add_subplot())
+    >>> ax.images[0].get_array().tolist(), [text.get_text() for text in ax.texts]
+    ([[0.75, 0.25], [0.0, 1.0]], ['3', '1', '4'])
+    """
+    counts = np.asarray(counts)
+    names = [str(name) for name in classes] if classes is not None else [str(k) for k in range(len(counts))]
+    whole = counts.sum()
+    right = f" · {np.trace(counts) / whole:.1%} of {int(whole):,} right" if whole else ""
+    ax = dress(axes_or_new(ax, (5.0, 4.6)), f"Which class is taken for which{right}", "taken for", "is", grid="")
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    paint = matplotlib.colormaps["Blues"]
+    ax.imshow(shares, vmin=0, vmax=1, cmap=paint, aspect="equal")
+    if len(counts) <= MOST_NUMBERS:
+        for (row, column), count in np.ndenumerate(counts):
+            if count:
+                ink = on(matplotlib.colors.to_hex(paint(shares[row, column])))
+                ax.text(column, row, f"{int(count):,}", ha="center", va="center", color=ink, fontsize="small")
+    ticks = range(0, len(counts), -(-len(counts) // MOST_NAMES) or 1)
+    long = max(map(len, names), default=0) > 3
+    ax.set_xticks(
+        ticks, [names[k] for k in ticks], rotation=60 if long else 0, fontsize="small", ha="right" if long else "center"
+    )
+    ax.set_yticks(ticks, [names[k] for k in ticks], fontsize="small")
+    return ax
