@@ -1,10 +1,25 @@
 """What must be true of engines before anything runs on them."""
 
+import re
 import warnings
 
 from .engine import versions as own_versions
 from .launchers import REMEDY, mpiexec
 from .obituary import tail
+
+CAUSES = (
+    (r"No module named 'mpi4py'", "mpi4py is not installed; remedy: python -m pip install mpi4py"),
+    (r"cannot load MPI library|libmpi\S*: cannot open", f"There is no MPI library that mpi4py finds; remedy: {REMEDY}"),
+    (
+        r"unsupported PMI version|PMIX? (?:ERROR|version)|PMI2?_Init failed",
+        f"Launcher and library are of different vendors (`dtnn doctor` tells which); remedy: one of them has to go, {REMEDY}",
+    ),
+    (r"not enough slots", "The launcher counts fewer places than ranks; remedy: fewer ranks, or MPICH's launcher, " + REMEDY),
+    (
+        r"run as (?:the )?root|allow-run-as-root",
+        "The launcher refuses root; remedy: another user, or MPICH's launcher, " + REMEDY,
+    ),
+)
 
 
 class VersionWarning(UserWarning):
@@ -19,7 +34,19 @@ def too_few(came, asked, present, log):
         no space left
     """
     missing = ", ".join(f"rank {rank}" for rank in range(asked) if rank not in present)
-    return f"{came} of {asked} engines came; missing: {missing}. Nothing was started. The end of their log:\n{tail(log)}"
+    return (
+        f"{came} of {asked} engines came; missing: {missing}. Nothing was started.{cause(log)} The end of their log:\n{tail(log)}"
+    )
+
+
+def cause(log):
+    """What is wrong, and the remedy, where the log of engines that never came tells; "" where it doesn't.
+
+    >>> print(cause("ModuleNotFoundError: No module named 'mpi4py'"))
+     mpi4py is not installed; remedy: python -m pip install mpi4py.
+    """
+    found = next((text for pattern, text in CAUSES if re.search(pattern, log)), "")
+    return f" {found}." if found else ""
 
 
 def one_world(hellos, size):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib import metadata
 
 from .. import machine
-from . import folder, launchers
+from . import folder, launchers, leftovers
 from .asked import THREAD_VARIABLES, asked
 
 SECONDS = 30  # for each question that another process answers
@@ -70,7 +70,7 @@ def diagnose():
     -------
     list of Finding
     """
-    looks = (_python, _packages, _mpi, _cores, _thread_pools, _jupyter, _folder, _slurm, _cache)
+    looks = (_python, _packages, _mpi, _cores, _thread_pools, _jupyter, _folder, _left_behind, _slurm, _cache)
     return [finding for look in looks for finding in look()]
 
 
@@ -204,6 +204,13 @@ def _slurm():
         yield Finding(
             "batch system", "warn", f"Slurm is installed and doesn't answer: {said}", 'launcher="mpi" works on this host'
         )
+
+
+def _left_behind():
+    left = [cluster for cluster in leftovers.found() if cluster.orphan]
+    if left:
+        text = f"{len(left)} left behind by processes that have ended: {', '.join(cluster.folder for cluster in left[:3])}"
+        yield Finding("clusters", "warn", text, "dtnn clean")
 
 
 def _cache():
