@@ -43,6 +43,9 @@ def main(arguments=None):
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
+    except PermissionError as error:
+        print(f"dtnn: {error.filename}: {error.strerror.lower()}; give one that is open to you", file=sys.stderr)
+        return 1
     except (RuntimeError, ValueError, TypeError, OSError) as error:
         print(f"dtnn: {error}", file=sys.stderr)
         return 1

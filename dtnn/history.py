@@ -63,4 +63,4 @@ class History:
         if not self.epoch:
             return "History(no epoch finished yet)"
         last = ", ".join(f"{name}={values[-1]:.4g}" for name, values in self.history.items() if values[-1] is not None)
-        return f"History({len(self)} epochs; last: {last})"
+        return f"History({len(self)} epoch{'s' * (len(self) != 1)}; last: {last})"

@@ -118,3 +118,12 @@ def test_demo_on_threads_from_end_to_end(tmp_path):
     assert "test accuracy" in ran.stdout
     assert (tmp_path / "out" / "run.png").read_bytes()[1:4] == b"PNG"
     assert json.loads((tmp_path / "out" / "run.json").read_text())
+
+
+def test_a_folder_that_is_somebody_elses_is_told_with_a_remedy(monkeypatch, capsys):
+    def refused(*_, **__):
+        raise PermissionError(13, "Permission denied", "theirs")
+
+    monkeypatch.setattr(demo.Path, "mkdir", refused)
+    assert cli.main(["demo", "--out", "theirs"]) == 1
+    assert capsys.readouterr().err == "dtnn: theirs: permission denied; give one that is open to you\n"

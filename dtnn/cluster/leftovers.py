@@ -66,7 +66,8 @@ class Found:
 
     def __str__(self):
         whose = f"in use by process {self.client}" if self.here and self.client else self.state
-        return f"{self.folder}  {self.ranks or '?'} ranks, {len(self.processes)} processes, {age(self.started)} old, {whose}"
+        ranks = f"{self.ranks or '?'} rank{'s' * (self.ranks != 1)}"
+        return f"{self.folder}  {ranks}, {len(self.processes)} processes, {age(self.started)} old, {whose}"
 
 
 def sign(path, ranks, **more):

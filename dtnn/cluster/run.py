@@ -79,7 +79,7 @@ class Run(Conducted):
             raise self.error
 
     def __repr__(self):
-        words = [f"{self.name} on {self.size} ranks", self.state, f"{len(self.records)} records"]
+        words = [f"{self.name} on {self.size} rank{'s' * (self.size != 1)}", self.state, f"{len(self.records)} records"]
         if self.waiting_for:
             words.append(f"waiting for {self.waiting_for}")
         return f"<Run: {', '.join(words)}>"
