@@ -58,7 +58,7 @@ def load(path, layers=()):
     ...     dtnn.load(os.path.join(folder, "mlp.npz")).input_shape
     (28, 28, 1)
     """
-    about, state = read(os.fspath(path))
+    about, state = read(os.fsdecode(path))
     try:
         model = made(about, layers)
         if "training" in about:

@@ -593,6 +593,7 @@ def test_paths_and_what_they_need(tmp_path, monkeypatch):
     model = network(seed=np.int64(3))
     model.save("~/model.npz")
     assert dtnn.load("~/model.npz").seed == 3
+    assert dtnn.load(os.fsencode(tmp_path / "model.npz")).seed == 3
     assert dtnn.Save("~/other.npz").path == str(tmp_path / "other.npz")
     with pytest.raises(FileNotFoundError, match=r"missing.model\.npz can't be written: there is no folder"):
         model.save(tmp_path / "missing" / "model.npz")

@@ -114,6 +114,8 @@ def _check_together(launcher, hosts, secure, keep_alive, batch):
 
 def _hosts(hosts):
     """Names of hosts, each perhaps with a number of ranks, as "node1:4"."""
+    if not isinstance(hosts, str | list | tuple | None):
+        raise TypeError(f'hosts={hosts!r:.60} are no names of hosts; give a list such as ["node1", "node2:4"]')
     listed = (hosts,) if isinstance(hosts, str) else tuple(hosts or ())
     for host in listed:
         if not isinstance(host, str) or not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(:\d+)?", host):
@@ -130,10 +132,10 @@ def _seconds(value):
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smhd]?)\s*", value) if isinstance(value, str) else None
     if not found and (isinstance(value, str) or not isinstance(value, numbers.Real)):
         raise ValueError(f'keep_alive={value!r} is no time; give seconds, or a text such as "30m", "2h", "1d"')
-    seconds = float(found[1]) * UNITS[found[2]] if found else float(value)
+    seconds = float(found[1]) * UNITS[found[2]] if found else min(value, 2 * LONGEST)
     if not 0 < seconds <= LONGEST:
         raise ValueError(f"keep_alive={value!r} can't be: a cluster may outlive its notebook by some time, at most 7 days")
-    return seconds
+    return float(seconds)
 
 
 def _known(name):

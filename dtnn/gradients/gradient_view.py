@@ -148,7 +148,7 @@ class GradientView:
     def _rows(self, name, which):
         if name is None and len(self.parameters) == 1:
             name = next(iter(self.parameters))
-        if name not in self.parameters:
+        if not isinstance(name, str) or name not in self.parameters:
             there = f"there are {', '.join(self.parameters)}" if self.parameters else 'ask for one: run.gradients("linear_1")'
             raise ValueError(f"the numbers of {name!r} were not told in step {self.step}; {there}")
         entry = self.parameters[name]

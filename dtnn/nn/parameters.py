@@ -1,6 +1,7 @@
 """`Parameters`: all parameters of a network in one flat vector, all gradients in another."""
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -108,7 +109,11 @@ class Parameters:
         ------
         ValueError
             If a name is missing or unknown, or a shape is another one.
+        TypeError
+            If it is no dict.
         """
+        if not isinstance(arrays, Mapping):
+            raise TypeError(f"weights are a dict of arrays by name, as model.state_dict() gives it, but got {arrays!r:.60}")
         here = {s.name: self.value[s.start : s.start + s.size].reshape(s.shape) for s in self.segments} | self.buffers
         missing, unknown = sorted(here.keys() - arrays.keys()), sorted(arrays.keys() - here.keys())
         if missing or unknown:

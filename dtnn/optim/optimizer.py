@@ -86,7 +86,7 @@ def zeros(parameters):
 def _true(holds, value):
     try:
         return bool(holds(value))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
 
 

@@ -175,6 +175,17 @@ def test_times_that_are_none_are_refused(given, words):
         Cluster(2, keep_alive=given)
 
 
+@pytest.mark.parametrize(("settings", "error", "words"), [
+    (dict(keep_alive=10**400), ValueError, "at most 7 days"),
+    (dict(keep_alive=-1), ValueError, "at most 7 days"),
+    (dict(hosts=3), TypeError, r"hosts=3 are no names of hosts; give a list"),
+    (dict(hosts=True), TypeError, r"hosts=True are no names of hosts; give a list"),
+])  # fmt: skip
+def test_what_can_not_be_asked_of_a_cluster_is_told_at_once(settings, error, words):
+    with pytest.raises(error, match=words):
+        asked.asked(2, **settings)
+
+
 def test_threads_cannot_outlive_their_process():
     with pytest.raises(ValueError, match="keep_alive='2h' can't be had here: these ranks end with this process"):
         Cluster(2, "threads", keep_alive="2h")

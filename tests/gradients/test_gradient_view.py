@@ -85,6 +85,9 @@ def test_numbers_that_were_not_told_and_damaged_ones_are_refused():
     view = GradientView(told({"linear_1": own}, [4, 4]), values("linear_1.bias", own, own))
     with pytest.raises(ValueError, match=r"numbers of 'linear_1.weight' were not told in step 7; there are linear_1.bias"):
         view.before("linear_1.weight")
+    for name in ([1], {}, np.zeros(2), 3):
+        with pytest.raises(ValueError, match=r"were not told in step 7; there are linear_1.bias"):
+            view.before(name)
     for broken in ({"dtype": "object"}, {"shape": [4]}, {"before": ["?"]}, {"before": ["AAA"]}, {"shape": "no"}, {"before": 3}):
         entry = {**view.parameters["linear_1.bias"], **broken}
         damaged = GradientView(view.told, GradientValues(7, {"linear_1.bias": entry}, 1.0))

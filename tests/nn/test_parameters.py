@@ -98,6 +98,9 @@ def test_state_and_load():
     del state["conv2d_1.weight"]
     with pytest.raises(ValueError, match=r"missing \['conv2d_1\.weight'\].*load them into a model of the same layers"):
         b.load(state)
+    for other in (None, 3, [1], b"x", a.value):
+        with pytest.raises(TypeError, match=r"weights are a dict of arrays by name, as model.state_dict\(\) gives it, but got"):
+            b.load(other)
 
 
 @pytest.mark.parametrize("copied", [lambda pair: pickle.loads(pickle.dumps(pair)), copy.deepcopy])
