@@ -82,7 +82,7 @@ class AllReduceLab(Panel):
         self.box.add_class("dtnn-panel").add_class("dtnn-allreduce")
         self.choice.add_class("dtnn-algorithm")
         for control in (self.choice, self.ranks, self.length):
-            control.observe(lambda _: self._again(), "value")
+            control.observe(self._again, "value")
         self.round.observe(lambda _: self._show(), "value")
 
     # ---- buttons
@@ -152,21 +152,32 @@ class AllReduceLab(Panel):
 
     def _after_cell(self, *_):
         if list(self.choice.options) != self._algorithms():
-            chosen, self.choice.options = self.choice.value, self._algorithms()
-            self.choice.value = chosen if chosen in self.choice.options else self.choice.options[0]
+            self._offer(self._algorithms())
         elif self.choice.value in self._own():
             self._again()
 
-    def _again(self):
-        """Watch the chosen algorithm: dtnn's at once, one of the user's own in a thread, since it may never end."""
-        if self.choice.value in self._own():
-            begin(self._try(self._watch_own))
-        else:
-            self._take(rounds(function(self.choice.value), self.ranks.value, self.length.value))
+    def _offer(self, algorithms):
+        """Other algorithms to choose from, and the same one chosen; a list that gets them chooses its first for a moment."""
+        chosen = self.choice.value
+        self.choice.unobserve(self._again, "value")
+        self.choice.options = algorithms
+        self.choice.value = chosen if chosen in algorithms else algorithms[0]
+        self.choice.observe(self._again, "value")
+        if self.choice.value != chosen or chosen in self._own():
+            self._again()
 
-    def _watch_own(self):
-        algorithm = self._own()[self.choice.value]
-        self._take(within(PATIENCE, rounds, algorithm, self.ranks.value, self.length.value))
+    def _again(self, _=None):
+        """Watch the chosen algorithm: dtnn's at once, one of the user's own in a thread, since it may never end."""
+        name, own = self.choice.value, self._own()
+        if name in own:
+            begin(self._try(lambda: self._watch_own(name, own[name])))
+        else:
+            self._take(rounds(function(name), self.ranks.value, self.length.value))
+
+    def _watch_own(self, name, algorithm):
+        seen = within(PATIENCE, rounds, algorithm, self.ranks.value, self.length.value)
+        if self.choice.value == name:  # else another was chosen meanwhile
+            self._take(seen)
 
     def _take(self, seen):
         self.seen, self._drawn, self.clock.value = seen, None, ""

@@ -103,6 +103,24 @@ def test_an_all_reduce_of_ones_own(lab, monkeypatch):
     assert lab.message.text == ""
 
 
+def test_an_all_reduce_that_a_cell_defines_is_offered_and_not_run(lab):
+    ran = []
+
+    def mine(comm, array):
+        ran.append(comm.rank)
+        comm.Allreduce(array)
+
+    async def notebook():
+        lab._names = {"mine": mine}
+        lab._after_cell()
+        await asyncio.sleep(0.3)
+
+    lab.forward()
+    asyncio.run(notebook())
+    assert lab.choice.options[0] == "mine"
+    assert (lab.choice.value, lab.round.value, ran, lab.message.text) == ("ring", 1, [], "")
+
+
 def test_without_widgets_there_is_a_picture_and_words(lab):
     lab.forward()
     bundle = lab._repr_mimebundle_()
