@@ -7,6 +7,9 @@ import pytest
 
 SECONDS = 60
 
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell has it that starts the tests in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # or what they start would be deaf, too
+
 
 class TookTooLong(BaseException):
     """Not an Exception: code under test that catches everything must not swallow it."""
