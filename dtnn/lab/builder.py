@@ -54,7 +54,7 @@ class Builder:
 
     def add(self, text, at=None):
         """Add a layer, ``"Linear(10)"`` or the name alone, before place `at` or at the end."""
-        known = self.vocabulary.known()
+        known, text = self.vocabulary.known(), calls.plain_text(text)
         text = start(known[text.strip()]) if text.strip() in known else text
         at = len(self.calls) if at is None else at
         self._set([*self.calls[:at], self.vocabulary.written(text), *self.calls[at:]])
@@ -100,6 +100,8 @@ class Builder:
 
     def preset(self, name, classes=10):
         """The layers of a network of `dtnn.zoo`, for the present shape of input."""
+        if name not in zoo.__all__:
+            raise ValueError(f"there is no network {name!r:.60} in dtnn.zoo; there are {', '.join(zoo.__all__)}")
         make = getattr(zoo, name)
         try:
             model = make(input_shape=self.input_shape, classes=classes)
@@ -109,6 +111,8 @@ class Builder:
 
     def take(self, model):
         """The layers of a `Model`."""
+        if not isinstance(model, Model):
+            raise TypeError(f"{model!r:.60} is no Model; paste() takes text, preset() the name of a network")
         self._to(state_of(model))
 
     def paste(self, text):

@@ -38,10 +38,17 @@ def read(text, calls, names=None):
     return evaluate(parsed(text, "eval").body, calls, names or {})
 
 
+def plain_text(text):
+    """The text, if it is one; else a `TypeError`."""
+    if not isinstance(text, str):
+        raise TypeError(f"{text!r:.60} is no text; give Python as text, such as 'Linear(10)'")
+    return text
+
+
 def parsed(text, mode="exec"):
     """The syntax tree; what is no Python is a ValueError that says where."""
     try:
-        return ast.parse(text.strip(), mode=mode)
+        return ast.parse(plain_text(text).strip(), mode=mode)
     except SyntaxError as error:
         where = f"line {error.lineno}: " if "\n" in text.strip() else ""
         raise ValueError(f"{where}{(error.text or text).strip()[:80]!r} is no Python: {error.msg}") from None

@@ -85,6 +85,19 @@ def test_every_preset(name):
     assert other.state == builder.state
 
 
+@pytest.mark.parametrize("what", ["add", "paste", "take", "preset"])
+@pytest.mark.parametrize("value", [None, True, 3, b"Linear(3)", ["Linear(3)"], {}])
+def test_what_is_no_text_and_no_model_is_told_and_changes_nothing(what, value):
+    builder = Builder()
+    before = builder.calls
+    with pytest.raises(
+        (TypeError, ValueError), match=r"is no text; give Python|is no Model; paste|there is no network .* there are"
+    ):
+        getattr(builder, what)(value)
+    assert builder.calls == before
+    assert not builder.can_undo
+
+
 def test_a_preset_that_does_not_fit_says_where():
     builder = Builder()
     builder.preset("vgg11")
