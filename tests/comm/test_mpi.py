@@ -106,8 +106,10 @@ def interrupt_each_verb(pool):
     return found
 
 
+@pytest.mark.slow
+@pytest.mark.limit(120)
 def test_five_thousand_short_runs():
-    assert run_mpi(__file__, "many_runs", 2, seconds=60) == [30, 30]
+    assert run_mpi(__file__, "many_runs", 2, seconds=110) == [30, 30]
 
 
 def many_runs(pool):
