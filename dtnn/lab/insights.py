@@ -7,6 +7,7 @@ import ipywidgets as widgets
 from .answer import Answer
 from .compare_tab import CompareTab
 from .looks import button
+from .model_tab import ModelTab
 from .pane import Pane
 from .panel import begin
 
@@ -16,7 +17,12 @@ WAIT = 10.0  # seconds to wait for a step whose gradients were asked for
 
 class Insights:
     """The live view of a run, and beside it what can be asked: a step of all ranks, where the time went, the ranks' gradients;
-    and other runs to compare it with.
+    and the model, and other runs to compare it with.
+
+    Parameters
+    ----------
+    model, data : callable
+        Give those of the moment, or raise what is wrong with them.
 
     Attributes
     ----------
@@ -26,7 +32,7 @@ class Insights:
         The run to ask.
     """
 
-    def __init__(self):
+    def __init__(self, model, data):
         self.pane, self.run, self._asking = Pane(), None, False
         self.layer = widgets.Dropdown(layout={"width": "200px"}, tooltip="of which layer").add_class("dtnn-of-layer")
         self.layer.observe(lambda _: self.look(), "value")
@@ -35,8 +41,8 @@ class Insights:
         again = button("look again", self.look, "ask the run anew").add_class("dtnn-look-again")
         chosen = {self.gradients: [self.layer]}
         boxes = [widgets.VBox([widgets.HBox([again, *chosen.get(answer, [])]), answer.box]) for answer in asked.values()]
-        self.compare = CompareTab()
-        boxes, titles = [self.pane.box, *boxes, self.compare.box], ("live", *asked, "compare")
+        self.model, self.compare = ModelTab(model, data), CompareTab()
+        boxes, titles = [self.pane.box, *boxes, self.model.box, self.compare.box], ("live", *asked, "model", "compare")
         self.tabs = widgets.Tab(boxes, titles=titles).add_class("dtnn-insights")
         self.tabs.observe(lambda _: self.look(), "selected_index")
         self.box = self.tabs
@@ -47,13 +53,14 @@ class Insights:
         self.layer.options = layers
         self.layer.value = layers[0] if layers else None  # a list that was empty chooses nothing by itself
         self.run = run
+        self.model.run = run
         self.compare.keep(run)
 
     def look(self):
         """Ask for what is shown now; a second click while an answer is awaited does nothing."""
         place = self.tabs.selected_index or 0
-        if place == ASKED + 1:
-            self.compare.look()
+        if place > ASKED:
+            (self.model, self.compare)[place - ASKED - 1].look()
         elif place and not self._asking:
             self._asking = True
             work = (self._ask_step, self._ask_words, self._ask_gradients)[place - 1]

@@ -42,7 +42,7 @@ class TrainingPanel:
         self.lr = widgets.FloatText(layout={"width": "90px"}, tooltip="the learning rate from now on").add_class("dtnn-lr")
         self.lr_button = button("set rate", self.set_lr, "use this learning rate from the next step on").add_class("dtnn-set-lr")
         self.state = widgets.HTML().add_class("dtnn-state")
-        self.message, self.insights = Message(), Insights()
+        self.message, self.insights = Message(), Insights(model, lambda: settings.data)
         self.pane = self.insights.pane
         buttons = self.train_button, self.pause_button, self.step_button, self.stop_button, self.lr, self.lr_button, self.state
         self.tools = widgets.HBox(buttons, layout={"flex_flow": "row wrap"})

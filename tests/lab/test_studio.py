@@ -345,11 +345,26 @@ def test_the_runs_of_the_session_are_compared(studio):
     studio.settings.batch.value = 128
     trained(studio)
     insights = studio.training.insights
-    insights.tabs.selected_index = 4
-    assert insights.tabs.titles[4] == "compare"
+    insights.tabs.selected_index = 5
+    assert insights.tabs.titles[5] == "compare"
     assert list(insights.compare.runs.values())[-1] is studio.run
     assert "batch_size: 64 → 128" in insights.compare.answer.page.value
     assert insights.compare.answer.picture.value[1:4] == b"PNG"
+
+
+def test_the_model_is_looked_into(studio):
+    insights = studio.training.insights
+    insights.tabs.selected_index = 4
+    assert insights.tabs.titles[4] == "model"
+    assert "not trained yet" in insights.model.answer.page.value
+    before = bytes(insights.model.answer.picture.value)
+    trained(studio)
+    insights.model.look()
+    assert f"after {studio.model.steps} steps" in insights.model.answer.page.value
+    assert bytes(insights.model.answer.picture.value) != before
+    studio.building._act("remove", 0)
+    insights.model.look()
+    assert insights.model.answer.message.text.startswith("layer 1 (linear_1, Linear(16)): Linear(16) takes")
 
 
 def test_gradients_of_a_run_that_goes_on(studio):
