@@ -66,7 +66,9 @@ class Inference:
         if not self._is_known():
             self.replay, self.x = Replay(net), None
             things = [net, *(layer for _, layer, _ in named_layers(net)), *(p for _, p, _ in named_parameters(net))]
-            self.known = [(vars(thing), dict(vars(thing))) for thing in things] if self.replay.able else []
+            lists = [value for thing in things for value in vars(thing).values() if isinstance(value, list)]
+            known = [*((vars(thing), dict(vars(thing))) for thing in things), *((some, list(some)) for some in lists)]
+            self.known = known if self.replay.able else []
         if self.x is not x:  # another number of samples: the buffers may be others, too
             self.replay.forget()
             self.x = x

@@ -8,7 +8,7 @@ import pytest
 import dtnn
 from dtnn import Model
 from dtnn.data import Samples
-from dtnn.nn import BatchNorm2d, Conv2d, Embedding, Flatten, LeakyReLU, Linear, MaxPool2d, ReLU
+from dtnn.nn import BatchNorm2d, Concatenate, Conv2d, Embedding, Flatten, LeakyReLU, Linear, MaxPool2d, ReLU, Sequential
 from dtnn.training import predict
 from dtnn.training.predict import FEW
 
@@ -131,6 +131,15 @@ def test_whatever_is_changed_counts_at_once():
     check()
     model.load_state_dict(Model(*layers, input_shape=(9, 8, 2), seed=7).state_dict())
     check()
+
+
+def test_another_branch_in_the_same_list_counts_at_once():
+    model, x = Model(Concatenate(Linear(3), Linear(2)), Linear(2), input_shape=4), np.ones((2, 4), np.float32)
+    model.predict(x)
+    other = Sequential(Linear(3))
+    other.build((4,), np.random.default_rng(5))
+    model.layers[0].branches[0] = other
+    np.testing.assert_array_equal(model.predict(x), model.net(x.T.copy()).T)
 
 
 def test_each_thread_works_in_memory_of_its_own():
