@@ -101,16 +101,19 @@ class Curve:
     def _set_frame(self, story, per_epoch):
         by_epoch = per_epoch or self.metric != "loss"
         lines = [line for line in (self.steps, self.training, self.validation) if len(line.get_xdata())]
+        log, limits = self._heights(lines)
         frame = (
             "epoch" if by_epoch else "step",
             self._span(story, by_epoch),
-            *self._heights(lines),
+            log,
+            limits,
             tuple(line.get_label() for line in lines),
+            _free_corner([_finite(line.get_ydata())[-1:] for line in lines], log, limits),
         )
         if frame == self._frame:
             return False
         self._frame = frame
-        label, span, log, limits, _ = frame
+        label, span, log, limits, _, corner = frame
         self.ax.set_xlabel(label)
         self.ax.set_xlim(*span)
         self.ax.set_yscale("log" if log else "linear")
@@ -119,14 +122,14 @@ class Curve:
             few_ticks(self.ax)
         elif is_share(self.metric):
             self.ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-        self._explain(lines)
+        self._explain(lines, corner)
         return True
 
-    def _explain(self, lines):
-        """A legend where it hides least."""
+    def _explain(self, lines, corner):
+        """A legend where it hides least, also of what comes until the frame changes again."""
         if lines:
             ground = {"framealpha": 1, "facecolor": self.ax.get_facecolor(), "edgecolor": "none", "borderpad": 0.1}
-            self.ax.legend(handles=lines, fontsize="small", loc="best", **ground)
+            self.ax.legend(handles=lines, fontsize="small", loc=corner, **ground)
 
     def _span(self, story, by_epoch):
         if not by_epoch:
@@ -166,6 +169,21 @@ def smooth(values, share=0.05):
         return np.full(len(values), np.nan)
     padded = np.pad(values, (width // 2, width - 1 - width // 2), mode="edge")
     return np.convolve(padded, np.full(width, 1 / width), mode="valid")
+
+
+def _free_corner(newest, log, limits):
+    """Where the lines don't go to, as a legend's place: they go on at the right, about where they are now.
+
+    >>> _free_corner([[0.95], [0.9]], False, (0.5, 1.0)), _free_corner([[0.01]], True, (0.001, 10.0))
+    ('lower right', 'upper right')
+    """
+    low, high = np.log(limits) if log else limits
+    values = [value for each in newest for value in each if value > 0 or not log]
+    if not values:
+        return "best"
+    heights = (np.log(values) if log else np.asarray(values)) - low
+    halves = set((heights > (high - low) / 2).tolist())
+    return "best" if len(halves) > 1 else "lower right" if halves == {True} else "upper right"
 
 
 def _apart(low, high, otherwise):
