@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import stat
 import tempfile
 
 
@@ -10,7 +11,8 @@ def whole_file(path):
     """A binary file to write to, that takes its place at `path` only when the `with` ends well.
 
     It is written under a temporary name in the same folder, then renamed: a reader never sees half of it, any number of
-    processes may write the same, and when the disk is full an older file stays as it was.
+    processes may write the same, and when the disk is full an older file stays as it was.  A link stays one, and a device
+    such as /dev/null is written to and not replaced.
 
     Parameters
     ----------
@@ -30,9 +32,15 @@ def whole_file(path):
     ...     os.listdir(folder)
     ['a']
     """
-    path = os.path.abspath(os.path.expanduser(os.fspath(path)))
+    path = os.path.realpath(os.path.expanduser(os.fsdecode(path)))
     if not os.path.isdir(os.path.dirname(path)):
         raise FileNotFoundError(f"{path} can't be written: there is no folder {os.path.dirname(path)}; make it first")
+    if os.path.exists(path) and stat.S_ISCHR(os.stat(path).st_mode):
+        with open(path, "wb") as file:
+            yield file
+        return
+    if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+        raise FileExistsError(f"{path} can't be written: there is something that is no plain file; give another name")
     name = None
     try:
         handle, name = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".dtnn-")
