@@ -58,7 +58,8 @@ class Ledger:
 
     `wait` is the time from this rank's arrival at the reduction to the last rank's arrival, `pack` what went into
     packing and unpacking (compression), `transfer` the rest of the reduction; `samples` and `bytes` (handed to the reduction)
-    are this rank's own. `hidden` counts no time of its own: so many seconds of communication went on behind backward.
+    are this rank's own; `loss` is the mean over these samples, each before its update (NaN: not told). `hidden` counts no time
+    of its own: so many seconds of communication went on behind backward.
     """
 
     rank: int
@@ -76,6 +77,7 @@ class Ledger:
     time: float
     pack: float = 0.0
     hidden: float = 0.0
+    loss: float = math.nan
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,15 @@
 """Pictures of runs: records in, matplotlib Axes out.
 
-`curves` (loss, accuracy), `overlay` (those of several runs), `breakdown` (each rank's time), `scaling` (a study's speed-up),
-`picture` and `figure` (a whole run in one), `Live` (a run as it happens), `Timeline` and `gantt` (a step, layer by layer and
-message by message),
+`curves` (loss, accuracy), `overlay` (those of several runs), `by_rank` (a line for each rank), `breakdown` (each rank's time),
+`scaling` (a study's speed-up), `picture` and `figure` (a whole run in one), `Live` (a run as it happens), `Timeline` and `gantt`
+(a step, layer by layer and message by message),
 `network` (a network to scale), `messages` (a round of an all-reduce), `plane` (points, their ranks, and what a network says of
 each place), `shards` (which rank has which sample). From arrays: `confusion`, `histograms`, `tiles`; from a model: `dtnn.views`.
 `totals` gives the numbers behind the bars, `report` a run as text.
 """
 
 from .breakdown import breakdown, totals
+from .by_rank import by_rank
 from .confusion import confusion
 from .curves import curves
 from .gantt import gantt
@@ -30,6 +31,7 @@ __all__ = [
     "Live",
     "Timeline",
     "breakdown",
+    "by_rank",
     "class_balance",
     "confusion",
     "curves",

@@ -1,5 +1,6 @@
 """Where a step's time goes, on this rank's own clock."""
 
+import math
 import time
 
 from ..records import Ledger
@@ -38,7 +39,7 @@ class Stopwatch:
         """Nothing counted yet; the clock runs."""
         self.seconds = dict.fromkeys(PHASES, 0.0)
         self.steps = self.samples = self.bytes = 0
-        self.hidden = 0.0
+        self.hidden = self.loss = 0.0
         self.started = self.mark = self.clock()
 
     def lap(self, phase):
@@ -90,8 +91,9 @@ class Stopwatch:
         self.hidden += hidden
         self.mark = now
 
-    def step(self, samples, handed):
-        """A step ends that took `samples` samples and handed over `handed` bytes."""
+    def step(self, samples, handed, loss=math.nan):
+        """A step ends that took `samples` samples and handed over `handed` bytes; `loss` is the sum of the samples' losses."""
+        self.loss += loss
         self.steps += 1
         self.samples += samples
         self.bytes += handed
@@ -111,6 +113,7 @@ class Stopwatch:
             samples=self.samples,
             bytes=self.bytes,
             hidden=self.hidden,
+            loss=self.loss / self.samples if self.samples else math.nan,
             **self.seconds,
             seconds=now - self.started,
             time=time.time(),

@@ -167,6 +167,7 @@ class Replica:
             tail[LOCAL] = self.microscope.keep(count, len(indices))
             watch.mark = watch.clock()
         self.arrivals.tell(watch.lap("backward"))
+        own_loss = float(tail[LOSS])
         handed = exchange.combine(tail.size, count, len(indices), progress)
         waited = self.arrivals.waited() if exchange.waited is None else exchange.waited
         watch.reduced(waited, exchange.packed, exchange.begun, exchange.hidden)
@@ -181,7 +182,7 @@ class Replica:
         if exchange.equal and (self.step in EARLY or self.step % EVERY == 0):
             in_sync(self.comm, self.parameters)
         watch.lap("transfer")
-        watch.step(count, handed)
+        watch.step(count, handed, own_loss)
         self.samples += count
         self.model.steps += 1
         self.orders.made_a_step()
