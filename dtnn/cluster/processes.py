@@ -3,6 +3,7 @@
 import contextlib
 import os
 import platform
+import subprocess
 import time
 
 from . import checks, folder, here, launchers, leftovers, obituary, ports, slurm, watchdog
@@ -65,6 +66,8 @@ class Processes:
         waits("the controller's address")
         try:
             self.cluster.start_engines_sync()
+        except subprocess.CalledProcessError as error:
+            raise RuntimeError(slurm.refused(error.returncode)) from None
         except (TimeoutError, RuntimeError) as error:
             raise self._unanswered(error) if self._controller.has_ended() else error from None
         engines = self.cluster.engine_set

@@ -23,6 +23,11 @@ def check():
         raise RuntimeError(f'launcher="slurm" needs {", ".join(missing)} on the PATH, and they are not; {REMEDY}')
 
 
+def refused(code):
+    """What to tell where `sbatch` takes no job; why, it has written itself."""
+    return f"Slurm took no job: sbatch ended with exit code {code}, and said why above. Correct what it names; or {REMEDY}"
+
+
 def settings(asked, folder, mpiexec):
     """What ipyparallel's launcher has to know; and a mark by which the watchdog knows that there is a job to cancel."""
     with open(os.path.join(folder, SLURM), "w"):

@@ -1,6 +1,7 @@
 """Engines as a job of a real Slurm: started, waited for, killed, cancelled; and a batch job that trains."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -196,6 +197,18 @@ def test_where_there_is_no_slurm_that_is_told(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     with pytest.raises(RuntimeError, match=r'launcher="slurm" needs sbatch, squeue, scancel on the PATH.*launcher="mpi"'):
         Cluster(2, "slurm", on_wait=False).start()
+    assert not list(tmp_path.rglob("c*-*"))
+
+
+def test_where_slurm_takes_no_job_that_is_told(monkeypatch, tmp_path, capfd):
+    for name in ("sbatch", "squeue", "scancel"):
+        (tmp_path / name).write_text("#!/bin/sh\necho no such partition >&2\nexit 3\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    with pytest.raises(RuntimeError, match=r"Slurm took no job: sbatch ended with exit code 3.*launcher=\"mpi\""):
+        Cluster(2, "slurm", on_wait=False).start()
+    assert "no such partition" in capfd.readouterr().err
     assert not list(tmp_path.rglob("c*-*"))
 
 
