@@ -200,7 +200,7 @@ class Model:
     def check_free(self):
         """Raise a `RuntimeError` if this model is being trained: what is begun then would spoil both."""
         if self.run is not None and not self.run.done:
-            ends = "wait for it with model.run.result(), or end it with model.run.stop()"
+            ends = "wait for it with model.run.wait(), or end it with model.run.end()"
             raise RuntimeError(f"this model is being trained by a run that goes on; {getattr(self.run, 'ends', ends)}")
 
     # ---- looking at it
