@@ -121,6 +121,7 @@ def test_a_rank_that_runs_out_of_memory_is_named(little_memory):
         assert cluster.run(lambda comm: comm.Allreduce(1)).result(20) == 2
 
 
+@pytest.mark.slow
 def test_who_else_holds_a_cluster_has_its_new_ranks_too():
     with Cluster(1, on_wait=False) as first:
         second = Cluster.__new__(Cluster)  # as a cell that is run twice has it

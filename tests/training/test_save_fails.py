@@ -126,6 +126,20 @@ def test_a_limit_of_the_size_of_files_is_as_a_full_disk(tmp_path):
     assert os.listdir(tmp_path) == ["digits.npz"]
 
 
+def test_who_reads_while_four_ranks_train_and_save_finds_whole_files_only(tmp_path):  # case 47
+    path, epochs = tmp_path / "digits.npz", []
+    with dtnn.Cluster(4, launcher="threads", on_wait=False) as cluster:
+        run = network().start(*few(), cluster=cluster, epochs=20, batch_size=20, callbacks=[Save(path)])
+        while not run.done:
+            with contextlib.suppress(FileNotFoundError):
+                epochs.append(dtnn.load(path).training.epoch)
+        run.result()
+    assert epochs == sorted(epochs)
+    assert len(set(epochs)) > 1
+    assert dtnn.load(path).training.epoch == 20
+    assert os.listdir(tmp_path) == ["digits.npz"]
+
+
 @pytest.mark.filterwarnings("ignore:epoch 2 could not be saved")
 def test_a_folder_that_goes_away_and_comes_back(tmp_path):
     folder = tmp_path / "results"
