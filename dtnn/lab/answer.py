@@ -4,7 +4,10 @@ import asyncio
 import html
 
 import ipywidgets as widgets
+from matplotlib import rc_context
 
+from ..plots.axes import Sheet, paper
+from ..plots.picture import STYLE
 from .looks import Message, faint
 from .panel import begin
 
@@ -53,3 +56,11 @@ class Answer:
         self.page.value = ""
         self.picture.layout.display = "none"
         self.message.say(error)
+
+
+def on_paper(draw):
+    """The PNG of one Axes that `draw(ax)` fills."""
+    with rc_context(STYLE):
+        sheet = Sheet(figsize=(9.6, 4.4), dpi=100, layout="constrained")
+        draw(sheet.add_subplot())
+        return paper(sheet)._repr_png_()

@@ -4,20 +4,21 @@ import asyncio
 
 import ipywidgets as widgets
 
-from .answer import Answer
+from ..plots.by_rank import TITLES, by_rank
+from .answer import Answer, on_paper
 from .compare_tab import CompareTab
 from .looks import button
 from .model_tab import ModelTab
 from .pane import Pane
 from .panel import begin
 
-ASKED = 3  # tabs that ask the run
+ASKED = 4  # tabs that ask the run
 WAIT = 10.0  # seconds to wait for a step whose gradients were asked for
 
 
 class Insights:
-    """The live view of a run, and beside it what can be asked: a step of all ranks, where the time went, the ranks' gradients;
-    and the model, and other runs to compare it with.
+    """The live view of a run, and beside it what can be asked: a step of all ranks, where the time went, the ranks' gradients, a
+    line for each rank; and the model, and other runs to compare it with.
 
     Parameters
     ----------
@@ -36,10 +37,12 @@ class Insights:
         self.pane, self.run, self._asking = Pane(), None, False
         self.layer = widgets.Dropdown(layout={"width": "200px"}, tooltip="of which layer").add_class("dtnn-of-layer")
         self.layer.observe(lambda _: self.look(), "value")
-        self.step, self.words, self.gradients = (Answer() for _ in range(3))
-        asked = {"one step": self.step, "time": self.words, "gradients": self.gradients}
+        self.what = widgets.Dropdown(options=list(TITLES), layout={"width": "150px"}, tooltip="what of each rank")
+        self.what.add_class("dtnn-of-ranks").observe(lambda _: self.look(), "value")
+        self.step, self.words, self.gradients, self.ranks = (Answer() for _ in range(4))
+        asked = {"one step": self.step, "time": self.words, "gradients": self.gradients, "ranks": self.ranks}
         again = button("look again", self.look, "ask the run anew").add_class("dtnn-look-again")
-        chosen = {self.gradients: [self.layer]}
+        chosen = {self.gradients: [self.layer], self.ranks: [self.what]}
         boxes = [widgets.VBox([widgets.HBox([again, *chosen.get(answer, [])]), answer.box]) for answer in asked.values()]
         self.model, self.compare = ModelTab(model, data), CompareTab()
         boxes, titles = [self.pane.box, *boxes, self.model.box, self.compare.box], ("live", *asked, "model", "compare")
@@ -63,8 +66,8 @@ class Insights:
             (self.model, self.compare)[place - ASKED - 1].look()
         elif place and not self._asking:
             self._asking = True
-            work = (self._ask_step, self._ask_words, self._ask_gradients)[place - 1]
-            begin(self._answer(work, (self.step, self.words, self.gradients)[place - 1]))
+            work = (self._ask_step, self._ask_words, self._ask_gradients, self._ask_ranks)[place - 1]
+            begin(self._answer(work, (self.step, self.words, self.gradients, self.ranks)[place - 1]))
 
     async def _answer(self, work, answer):
         try:
@@ -86,3 +89,6 @@ class Insights:
 
     def _ask_gradients(self, answer):
         answer.show(picture=self.run.gradients(self.layer.value, timeout=WAIT).plot()._repr_png_())
+
+    def _ask_ranks(self, answer):
+        answer.show(picture=on_paper(lambda ax: by_rank(list(self.run.records), ax, self.what.value)))

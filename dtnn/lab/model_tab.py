@@ -1,15 +1,12 @@
 """`ModelTab`: the model as it is now, looked into: what it confuses, its weights, what it makes of an image."""
 
 import ipywidgets as widgets
-from matplotlib import rc_context
 
 from .. import views
 from ..data import samples
 from ..nn import Conv2d
 from ..nn.parameters import named_layers
-from ..plots.axes import Sheet, paper
-from ..plots.picture import STYLE
-from .answer import Answer
+from .answer import Answer, on_paper
 from .looks import button
 
 FEW = 100  # samples whose activations are shown
@@ -71,7 +68,7 @@ class ModelTab:
         layer, number = self.layer.value, self.number.value
         note = EARLIER if self.run is not None and not self.run.done else ""
         self.answer.ask(
-            lambda answer: answer.show(_picture(lambda ax: draw(model, data, layer, number, ax)), text=note or _age(model))
+            lambda answer: answer.show(on_paper(lambda ax: draw(model, data, layer, number, ax)), text=note or _age(model))
         )
 
     def _check_number(self, data):
@@ -99,13 +96,6 @@ class ModelTab:
         chosen = VIEWS[self.view.value][1]
         for name, control in (("layer", self.layer), ("sample", self.number)):
             control.layout.display = "" if name in chosen else "none"
-
-
-def _picture(draw):
-    with rc_context(STYLE):
-        sheet = Sheet(figsize=(9.6, 4.4), dpi=100, layout="constrained")
-        draw(sheet.add_subplot())
-        return paper(sheet)._repr_png_()
 
 
 def _age(model):

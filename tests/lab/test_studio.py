@@ -340,13 +340,23 @@ def test_a_run_is_looked_into_where_somebody_looks(studio):
     assert "no gradients" in insights.gradients.message.text or "keep_gradients_every" in insights.gradients.message.text
 
 
+def test_each_rank_has_its_line_where_somebody_asks(studio):
+    trained(studio)
+    insights = studio.training.insights
+    insights.tabs.selected_index = insights.tabs.titles.index("ranks")
+    before = bytes(insights.ranks.picture.value)
+    assert before[1:4] == b"PNG"
+    insights.what.value = "work"
+    assert bytes(insights.ranks.picture.value) != before
+    assert insights.ranks.message.text == ""
+
+
 def test_the_runs_of_the_session_are_compared(studio):
     trained(studio)
     studio.settings.batch.value = 128
     trained(studio)
     insights = studio.training.insights
-    insights.tabs.selected_index = 5
-    assert insights.tabs.titles[5] == "compare"
+    insights.tabs.selected_index = insights.tabs.titles.index("compare")
     assert list(insights.compare.runs.values())[-1] is studio.run
     assert "batch_size: 64 → 128" in insights.compare.answer.page.value
     assert insights.compare.answer.picture.value[1:4] == b"PNG"
@@ -354,8 +364,7 @@ def test_the_runs_of_the_session_are_compared(studio):
 
 def test_the_model_is_looked_into(studio):
     insights = studio.training.insights
-    insights.tabs.selected_index = 4
-    assert insights.tabs.titles[4] == "model"
+    insights.tabs.selected_index = insights.tabs.titles.index("model")
     assert "not trained yet" in insights.model.answer.page.value
     before = bytes(insights.model.answer.picture.value)
     trained(studio)
