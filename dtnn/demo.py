@@ -31,7 +31,8 @@ def demo(ranks, epochs, out):
     out.mkdir(parents=True, exist_ok=True)  # an impossible folder is told before the training
     digits, model = data.mnist5k(), zoo.lenet5()
     with _cluster(ranks) as cluster:
-        print(f"LeNet-5 on {len(digits.train):,} handwritten digits, {epochs} epochs, {_whereabouts(cluster)}", flush=True)
+        long = f"{epochs} epoch{'s' * (epochs != 1)}"
+        print(f"LeNet-5 on {len(digits.train):,} handwritten digits, {long}, {_whereabouts(cluster)}", flush=True)
         run = model.start(digits, cluster=cluster, epochs=epochs, batch_size=32, optimizer=Adam(cosine(0.003)))
         _follow(run)
     from .plots import report

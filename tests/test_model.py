@@ -417,7 +417,7 @@ def test_a_model_that_is_being_trained_is_not_trained_twice_at_once():
     model = network()
     run = model.start(x, y, epochs=10**6)
     for again in (model.fit, model.start):
-        with pytest.raises(RuntimeError, match=r"being trained by a run.*model\.run\.stop\(\)"):
+        with pytest.raises(RuntimeError, match=r"being trained by a run.*model\.run\.end\(\)"):
             again(x, y)
     run.stop()
     run.result(20)
