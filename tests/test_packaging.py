@@ -99,7 +99,7 @@ def test_hooks_are_the_commands_of_ci():
     yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
     (repository,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
     assert repository["repo"] == "local"
-    commands = {line.strip() for line in (ROOT / ".ci" / "run").read_text().splitlines()}
+    commands = {line.strip().removesuffix(" ||") for line in (ROOT / ".ci" / "run").read_text().splitlines()}
     assert {hook["id"] for hook in repository["hooks"]} == {"ruff-check", "ruff-format", "pytest"}
     for hook in repository["hooks"]:
         assert hook["entry"] in commands
