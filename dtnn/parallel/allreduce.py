@@ -8,7 +8,7 @@ from ..comm import collectives
 from .settings import whole_number
 from .strategy import Exchange
 
-OVERLAPPED = 1 << 20  # bytes of a bucket, where nothing else is asked for
+OVERLAPPED = 2 << 20  # bytes of a bucket, where nothing else is asked for
 
 
 @dataclass(frozen=True)
