@@ -23,7 +23,7 @@ class AllReduce:
         whether it does.
     bucket_bytes : int, optional
         The flat gradient goes out in contiguous pieces of at most so many bytes, from the back, the order in which backward
-        finishes them. Left out, it goes out whole; with `overlap`, in pieces of 1 MB.
+        finishes them. Left out, it goes out whole; with `overlap`, in pieces of 2 MB.
     overlap : bool
         Begin a piece as soon as backward has finished it and those behind it, so that it travels while the rest is computed;
         with "native" only.

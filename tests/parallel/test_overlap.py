@@ -539,7 +539,7 @@ def test_overlap_needs_an_algorithm_that_can_be_begun():
 
 
 def test_its_buckets_have_a_size_of_their_own():
-    region = np.zeros(3 << 18, np.float32)
-    assert [bucket.nbytes for bucket in AllReduce(overlap=True).buckets(region)] == [1 << 20] * 3
+    region = np.zeros(3 << 19, np.float32)
+    assert [bucket.nbytes for bucket in AllReduce(overlap=True).buckets(region)] == [2 << 20] * 3
     assert len(AllReduce().buckets(region)) == 1
     assert isinstance(SMALL.begin(Two(), Model(Linear(3), input_shape=(4,)).parameters, optim.SGD(0.1)).watcher(), Overlap)
