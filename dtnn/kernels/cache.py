@@ -28,7 +28,7 @@ from numba.core.serialize import dumps
 FLAGS = ("contract", "reassoc", "nsz", "arcp")
 
 
-def kernel(function=None, *, exact=False, parallel=False):
+def kernel(function=None, *, exact=False, parallel=False, inlined=False):
     """Compile `function` at its first call, or take it from dtnn's cache on disk.
 
     It runs without the GIL, divides by zero as NumPy does, and keeps NaNs.  A function made inside another one may
@@ -42,14 +42,24 @@ def kernel(function=None, *, exact=False, parallel=False):
         Keep the order of operations as written (`@kernel(exact=True)`).
     parallel : bool
         `numba.prange` loops run on several threads, see `parts.py`.
+    inlined : bool
+        For what adds up numbers within another kernel: it becomes part of it.  Else there are two versions of its machine code,
+        one of its own and one made for the other kernel, whose sums may differ in order; which of them runs would depend on
+        whether they were just compiled or came from the disk.
 
     Returns
     -------
     Numba dispatcher
     """
     if function is None:
-        return partial(kernel, exact=exact, parallel=parallel)
-    options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}  # nobody calls a kernel by its address
+        return partial(kernel, exact=exact, parallel=parallel, inlined=inlined)
+    options = {"nogil": True, "error_model": "numpy", "forceinline": inlined}
+    options["no_cfunc_wrapper"] = True  # nobody calls a kernel by its address
+        "forceinline": inlined,
+        "nogil": True,
+        "error_model": "numpy",
+        "no_cfunc_wrapper": True,
+    }  # nobody calls a kernel by its address
     dispatcher = numba.njit(fastmath=False if exact else set(FLAGS), parallel=parallel, **options)(function)
     if hasattr(dispatcher, "_cache"):  # not with NUMBA_DISABLE_JIT
         dispatcher._cache = Disk(function)

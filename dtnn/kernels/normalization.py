@@ -8,7 +8,7 @@ import numpy as np
 from .cache import kernel
 
 
-@kernel
+@kernel(inlined=True)
 def moments(v, zero):
     """Mean and variance of a stretch; the sums are taken of the distances from its first number, so that nothing cancels."""
     pivot = v[0]
@@ -71,7 +71,7 @@ def channel_sums(part, parts, x, mean, sums, squares):
         sums[c], squares[c] = s, q
 
 
-@kernel
+@kernel(inlined=True)
 def masked_sums(v, a, b, m, z, masked, by_z, d, zero):
     """Sums of d and of d (v - m), where the ReLU that followed let it pass.
 

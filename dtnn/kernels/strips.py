@@ -69,7 +69,7 @@ def masked_delta(_, d, y, i, masked, back):
     return vector(d, y, types.intp, types.boolean, types.boolean), code
 
 
-@kernel
+@kernel(inlined=True)
 def load_delta_strip(d, y, C, H, W, N, n0, blocks, row0, rows, s, sc, sn, masked, back, bias):
     """The same for dy, without a border: masked by the ReLU that followed (y > 0), and summed into the bias gradient.
 

@@ -78,7 +78,7 @@ def clip(grad, limit):
     return norm
 
 
-@kernel
+@kernel(inlined=True)
 def squares(vector):
     """Sum of squares; in float64, for a million float32 would lose digits."""
     total = 0.0
