@@ -55,11 +55,6 @@ def kernel(function=None, *, exact=False, parallel=False, inlined=False):
         return partial(kernel, exact=exact, parallel=parallel, inlined=inlined)
     options = {"nogil": True, "error_model": "numpy", "forceinline": inlined}
     options["no_cfunc_wrapper"] = True  # nobody calls a kernel by its address
-        "forceinline": inlined,
-        "nogil": True,
-        "error_model": "numpy",
-        "no_cfunc_wrapper": True,
-    }  # nobody calls a kernel by its address
     dispatcher = numba.njit(fastmath=False if exact else set(FLAGS), parallel=parallel, **options)(function)
     if hasattr(dispatcher, "_cache"):  # not with NUMBA_DISABLE_JIT
         dispatcher._cache = Disk(function)
