@@ -9,7 +9,7 @@ import numpy as np
 from .server_state import hear_state, tell_state
 from .strategy import Exchange, mark_not_finite
 
-LOSS, NEWS = 0, 1  # in the tail; what else rides there is for ranks that take their steps together
+LOSS, NEWS, SAMPLES = range(3)  # in the tail; what else rides there is for ranks that take their steps together
 MEETS, UNTIL, FAILED, SINCE = range(-4, 0)  # behind the weights of an answer: two facts, and how many steps away each is
 
 
@@ -62,8 +62,9 @@ class AsyncServer(Exchange):
         self._hear(told[NEWS])
         self.losses[step] += float(told[LOSS])
         self.counts[step] += 1
-        epoch = progress.epoch + (step - progress.step) / progress.steps_per_epoch
-        self.optimizer.update(self.parameters, self.state, dataclasses.replace(progress, step=step, epoch=epoch))
+        if told[SAMPLES] > 0:  # momentum must not move on the gradient of no samples
+            epoch = progress.epoch + (step - progress.step) / progress.steps_per_epoch
+            self.optimizer.update(self.parameters, self.state, dataclasses.replace(progress, step=step, epoch=epoch))
         self.held.append(worker)
         if step < self.meeting:
             self._answer([self.held.pop()])
@@ -121,6 +122,7 @@ class AsyncWorker(Exchange):
 
     def combine(self, tail, count, total, progress):
         before, own = self.comm.bytes, self.parameters.tail(tail)
+        own[SAMPLES] = count
         self.comm.Send(self.parameters.reduced(tail), 0)
         self.comm.Recv(self.answer, 0)
         loss = own[LOSS] * total / max(1, count)  # its mean is that of this worker's samples

@@ -51,6 +51,18 @@ def test_workers_together_learn(ranks):
     check_it_learned(results, ranks)
 
 
+@pytest.mark.parametrize(("count", "updates"), [(8, 4), (9, 5), (10, 6)])
+def test_a_worker_without_samples_makes_no_update(count, updates):
+    """Batches of 4 for two workers: of a last batch of one sample the second worker has none."""
+
+    def job(comm):
+        model = Model(Linear(3), input_shape=(4,))
+        list(train(comm, model, rows(count), optimizer=optim.Adam(0.01), batch_size=4, strategy=ASYNC))
+        return model.training.state["step"]
+
+    assert run_threads(job, 3)[0] == updates
+
+
 @pytest.mark.limit(120)
 def test_over_mpi():
     found = over_mpi()
