@@ -1,4 +1,4 @@
-"""What all tests share: a limit of time, so that a deadlock is one red test and not a silent afternoon."""
+"""What all tests share: a limit of time, so that a deadlock is one red test and not a silent afternoon; ranks to train on."""
 
 import signal
 import threading
@@ -35,3 +35,27 @@ def pytest_runtest_call(item):
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture(scope="module")
+def engines(request):
+    """A cluster of MPI engines for the tests of a file: two, or as many as its RANKS says."""
+    from dtnn import Cluster
+    from tests.comm.mpi_job import why_no_mpi
+
+    if why_no_mpi():
+        pytest.skip(why_no_mpi())
+    with Cluster(getattr(request.module, "RANKS", 2), on_wait=False) as cluster:
+        yield cluster
+
+
+@pytest.fixture(params=["threads", "mpi"])
+def cluster(request):
+    """The same test on ranks as threads, and on the file's MPI engines."""
+    from dtnn import Cluster
+
+    if request.param == "mpi":
+        yield request.getfixturevalue("engines")
+    else:
+        with Cluster(getattr(request.module, "RANKS", 2), launcher="threads", on_wait=False) as started:
+            yield started

@@ -13,24 +13,6 @@ from dtnn.comm.faults import MessageLost
 from dtnn.nn import Flatten, Layer, Linear
 from dtnn.parallel import AllReduce, OutOfSync
 from dtnn.records import Ledger, Note, Paused, Start
-from tests.comm.mpi_job import why_no_mpi
-
-
-@pytest.fixture(scope="module")
-def engines():
-    if why_no_mpi():
-        pytest.skip(why_no_mpi())
-    with Cluster(2, on_wait=False) as cluster:
-        yield cluster
-
-
-@pytest.fixture(params=["threads", "mpi"])
-def cluster(request):
-    if request.param == "mpi":
-        yield request.getfixturevalue("engines")
-    else:
-        with Cluster(2, launcher="threads", on_wait=False) as started:
-            yield started
 
 
 class Working(Layer):

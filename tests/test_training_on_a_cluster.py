@@ -11,30 +11,13 @@ import numpy as np
 import pytest
 
 import dtnn
-from dtnn import Cluster, Model, Stop, optim
+from dtnn import Model, Stop, optim
 from dtnn.nn import Flatten, Layer, Linear, ReLU
 from dtnn.records import Epoch, Ledger, Note, Place, Step
 from tests.comm.mpi_job import why_no_mpi
 
 ROOT = Path(__file__).parents[1]
 needs_mpi = pytest.mark.skipif(bool(why_no_mpi()), reason=why_no_mpi())
-
-
-@pytest.fixture(scope="module")
-def engines():
-    if why_no_mpi():
-        pytest.skip(why_no_mpi())
-    with Cluster(2, on_wait=False) as cluster:
-        yield cluster
-
-
-@pytest.fixture(params=["threads", "mpi"])
-def cluster(request):
-    if request.param == "mpi":
-        yield request.getfixturevalue("engines")
-    else:
-        with Cluster(2, launcher="threads", on_wait=False) as started:
-            yield started
 
 
 def network(*extra):

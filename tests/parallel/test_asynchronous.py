@@ -7,16 +7,17 @@ from functools import partial
 import numpy as np
 import pytest
 
-from dtnn import Cluster, Model, inject, optim
+from dtnn import Model, inject, optim
 from dtnn.comm import RankFailed, Serial, run_threads
 from dtnn.nn import BatchNorm1d, Flatten, Layer, Linear
 from dtnn.parallel import ParameterServer, in_sync
 from dtnn.records import Epoch, Ledger, Paused, Step, Stop
 from dtnn.training import NotFinite, train
-from tests.comm.mpi_job import run_mpi, why_no_mpi
+from tests.comm.mpi_job import run_mpi
 from tests.training.test_ranks_are_one_rank import ROWS, digits, distance, network, trained
 from tests.training.test_train import rows
 
+RANKS = 3  # of the clusters here
 ASYNC = ParameterServer(staleness=None)
 OPTIMIZERS = [optim.SGD(0.05, momentum=0.9), optim.Adam(0.01), optim.LARS(0.5), optim.SGD(0.05, clip_norm=0.5)]
 
@@ -221,23 +222,6 @@ def test_a_training_goes_on_with_the_servers_state():
         return np.array_equal(whole.parameters.value, halves.parameters.value)
 
     assert all(run_threads(job, 2))  # one worker, whose gradients come in one order only
-
-
-@pytest.fixture(scope="module")
-def engines():
-    if why_no_mpi():
-        pytest.skip(why_no_mpi())
-    with Cluster(3, on_wait=False) as cluster:
-        yield cluster
-
-
-@pytest.fixture(params=["threads", "mpi"])
-def cluster(request):
-    if request.param == "mpi":
-        yield request.getfixturevalue("engines")
-    else:
-        with Cluster(3, launcher="threads", on_wait=False) as started:
-            yield started
 
 
 def started(cluster, **settings):
