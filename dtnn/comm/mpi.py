@@ -184,14 +184,14 @@ class MPI:
         Pending(self, ((self.world.Barrier if self.blocking else self.world.Ibarrier)() for _ in range(1)), None).Wait()
 
     def _sums_in_shared_memory(self, elements):
-        """Whether a long array is added up there; the first time ranks find out whether they share any.
+        """Whether a long array is added up there; the first time ranks find out together whether they share any.
 
         Not where they share cores: there who waits for the others, twice, waits long.
         """
-        if self.size == 1 or self._crowded or elements.nbytes < LEAST or elements.dtype not in KINDS:
+        if self.size == 1 or elements.nbytes < LEAST or elements.dtype not in KINDS:
             return False
         if self._shared is None:
-            self._shared = SharedSum(self)
+            self._shared = SharedSum(self, wanted=not self._crowded)
         return self._shared.works
 
     def _compare(self, asked, array=None):

@@ -25,12 +25,14 @@ class SharedSum:
     ----------
     comm : MPI
         Whose ranks they are.
+    wanted : bool
+        Whether this rank would have it; one that would not (of several hosts, some may be crowded) is enough for all.
 
     Attributes
     ----------
     works : bool
-        Whether all ranks see one memory: they are on one host, which has ``memfd_create`` (Linux), and may look at rank 0's
-        process. The same on all ranks.
+        Whether all ranks want it and see one memory: they are on one host, which has ``memfd_create`` (Linux), and may look at
+        rank 0's process. The same on all ranks.
 
     Notes
     -----
@@ -39,14 +41,14 @@ class SharedSum:
     All ranks get the same bits, the same in each run.
     """
 
-    def __init__(self, comm):
+    def __init__(self, comm, wanted=True):
         self.comm, self.turn = comm, 0
         token = np.frombuffer(os.urandom(8), np.int64)
-        memory = self._made(token) if comm.rank == 0 else None
+        memory = self._made(token) if comm.rank == 0 and wanted else None
         place = np.array([os.getpid(), memory[0] if memory else -1, *token], np.int64)
         comm.Bcast(place)
         board = memory[1] if memory else _opened(*place[:2].tolist(), self._bytes()) if comm.rank else None
-        seen = board is not None and np.frombuffer(board, np.int64, 1)[0] == place[2]
+        seen = wanted and board is not None and np.frombuffer(board, np.int64, 1)[0] == place[2]
         self.works = bool(comm.Allreduce(float(seen), "min"))
         if memory:
             os.close(memory[0])  # what is mapped stays

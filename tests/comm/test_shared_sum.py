@@ -75,6 +75,20 @@ def without(pool, failing):
     return comm._shared.works
 
 
+@pytest.mark.parametrize("crowded", [0, 1])
+def test_one_crowded_rank_is_enough_for_messages(crowded):
+    assert run_mpi(__file__, "crowded_somewhere", 2, crowded) == [False, False]
+
+
+def crowded_somewhere(pool, crowded):
+    """As on two hosts, of which one has more ranks than cores."""
+    pair = pool.world.Dup(), pool.world.Dup()
+    comm, array = MPI(*pair, crowded=pool.world.rank == crowded), np.ones(100_000)
+    comm.Allreduce(array)
+    assert (array == 2).all()
+    return comm._shared.works
+
+
 def test_a_rank_that_fails_frees_the_others():
     found = run_mpi(__file__, "fails_midway", 2)
     assert found[0] == (1, "ValueError: negative width")
