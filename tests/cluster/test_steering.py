@@ -135,7 +135,7 @@ def test_a_pause_changes_no_weight(cluster):
     """What came back bit by bit: a run that was paused, stepped and looked into, and one that was not."""
     x, y = few()
     models = network(), network()
-    settings = dict(epochs=30, batch_size=20, optimizer=optim.SGD(0.05, momentum=0.9), cluster=cluster)
+    settings = dict(epochs=300, batch_size=20, optimizer=optim.SGD(0.05, momentum=0.9), cluster=cluster)
     run = models[0].start(x, y, **settings)
     run.pause()
     run.step()
