@@ -72,6 +72,12 @@ def test_what_is_not_known_is_refused():
         from_dict({"type": "dance"})
     with pytest.raises(ValueError, match="'note' has no field 'shout'"):
         from_dict({**to_dict(RECORDS[2]), "shout": True})
+    with pytest.raises(ValueError, match="'note' needs the field 'time'"):
+        from_dict({"type": "note", "rank": 0})
+    with pytest.raises(TypeError, match="not by 3"):
+        from_dict(3)
+    with pytest.raises(TypeError, match="3 is no record; records are Start, Place"):
+        to_dict(3)
 
 
 def test_a_ledger_that_was_saved_before_packing_was_measured_is_read():

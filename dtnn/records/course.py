@@ -1,0 +1,56 @@
+"""How a run goes as a whole: it begins, waits, ends."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A run begins: what is trained, on how many ranks, with which settings (plain values only)."""
+
+    time: float
+    ranks: int
+    settings: dict = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a rank works: `machine` is the description that `machine.describe` gives."""
+
+    rank: int
+    machine: dict = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What a rank is doing when there is nothing to see yet ("compiling conv_product, first time on this machine")."""
+
+    rank: int
+    time: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Paused:
+    """All ranks wait, after `step`, until they are told to go on; `text` says why."""
+
+    step: int
+    time: float
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """A pause after `step` is over that took so many `seconds`."""
+
+    step: int
+    seconds: float
+    time: float
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """A run ends: `reason` is "done", "stopped", "interrupted" or "failed"."""
+
+    reason: str
+    time: float
+    text: str = ""

@@ -1,0 +1,41 @@
+"""What the gradients of all ranks are like."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Gradients:
+    """The gradients of all ranks in one step, as norms and angles; `gradients` (the module) reads them for people.
+
+    A rank's gradient is its part of the mean over the global batch, so that the sum over the ranks is the whole. Of each of
+    the `layers`: the 2-norm of each rank's own gradient (`before`), of what each rank holds after the reduction (`after`; one
+    number where all hold it together), of the true sum (`total`), and of the difference between these two (`off`); and the
+    `cosines` between the ranks' own gradients, a row for each rank. `samples` are each rank's; `local` is the sum over the
+    ranks of the squared norm of a rank's mean gradient over its own samples, which rode in the tail of the reduction.
+    `asked` is the layer that somebody asked for, "" if none.
+    """
+
+    step: int
+    asked: str
+    samples: list
+    local: float
+    layers: list
+    before: list
+    after: list
+    total: list
+    off: list
+    cosines: list
+    time: float
+
+
+@dataclass(frozen=True, slots=True)
+class GradientValues:
+    """The numbers themselves, of some parameters in one step: by name "shape", "dtype", "every", "before" and "after".
+
+    The last two are base64 texts, one for each rank (one alone where all ranks hold the same). Of a large parameter only
+    each `every`-th number is told.
+    """
+
+    step: int
+    parameters: dict
+    time: float

@@ -1,0 +1,61 @@
+"""What training achieves, step by step and epoch by epoch, and where its time goes."""
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One update of the weights, counted from 1; `loss` is the mean over the `samples` of the global batch, before the update."""
+
+    step: int
+    epoch: int
+    loss: float
+    samples: int
+    lr: float
+    seconds: float
+    time: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """Where one rank's time went in the last `steps` steps, up to and with `step`.
+
+    `wait` is the time from this rank's arrival at the reduction to the last rank's arrival, `pack` what went into
+    packing and unpacking (compression), `transfer` the rest of the reduction; `samples` and `bytes` (handed to the reduction)
+    are this rank's own; `loss` is the mean over these samples, each before its update (NaN: not told). `hidden` counts no time
+    of its own: so many seconds of communication went on behind backward.
+    """
+
+    rank: int
+    step: int
+    steps: int
+    samples: int
+    bytes: int
+    data: float
+    forward: float
+    backward: float
+    wait: float
+    transfer: float
+    update: float
+    seconds: float
+    time: float
+    pack: float = 0.0
+    hidden: float = 0.0
+    loss: float = math.nan
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """One pass over the data, counted from 1: `metrics` such as loss, accuracy, val_loss, val_accuracy.
+
+    One of 0 samples in 0 seconds is none: it tells the metrics before the first step, and has the number of the epochs done.
+    """
+
+    epoch: int
+    step: int
+    samples: int
+    seconds: float
+    lr: float
+    metrics: dict
+    time: float

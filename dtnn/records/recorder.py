@@ -1,0 +1,38 @@
+"""A list of records."""
+
+import json
+
+from .as_dict import from_dict, to_dict
+
+
+class Recorder(list):
+    """A list of records that answers questions about them.
+
+    >>> from dtnn.records import Note
+    >>> kept = Recorder([Note(0, 1.0, "a"), Note(1, 2.0, "b")])
+    >>> kept.column(Note, "text")
+    ['a', 'b']
+    >>> kept.last(Note).text
+    'b'
+    """
+
+    def of(self, kind):
+        """All records of one type, in order."""
+        return [record for record in self if isinstance(record, kind)]
+
+    def column(self, kind, name):
+        """One field of all records of one type, in order."""
+        return [getattr(record, name) for record in self if isinstance(record, kind)]
+
+    def last(self, kind):
+        """The newest record of one type, or None."""
+        return next((record for record in reversed(self) if isinstance(record, kind)), None)
+
+    def to_json(self):
+        """All records as one JSON list."""
+        return json.dumps([to_dict(record) for record in self], allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text):
+        """The records that `to_json` wrote."""
+        return cls(from_dict(values) for values in json.loads(text))
