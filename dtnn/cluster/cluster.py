@@ -3,7 +3,7 @@
 import threading
 
 from .. import inject
-from . import here, leftovers, roster, waiting
+from . import here, leftovers, logs, roster, waiting
 from .asked import asked, is_ready
 from .started import Started
 
@@ -224,6 +224,35 @@ class Cluster:
         if self._crew is None:
             return [{"rank": rank, "threads": self.threads_per_rank, "state": "stopped"} for rank in range(self.ranks)]
         return self._started.rows()
+
+    def log(self, rank=None, lines=40):
+        """What was written on it last, as text: by the engines' launcher (errors of MPI, last words of a rank that died), and by
+        the ranks in the last run.
+
+        Parameters
+        ----------
+        rank : int, optional
+            Only what this rank printed. Else all, each rank's lines with "rank 0: " before them.
+        lines : int
+            So many of each at most, the last ones.
+
+        Returns
+        -------
+        str
+            Ranks that are threads print where the notebook does, and have nothing here. What a launcher wrote goes with its
+            ranks when they are stopped.
+
+        Raises
+        ------
+        ValueError, TypeError
+            There is no such rank; `lines` is no number of lines.
+
+        Examples
+        --------
+        >>> Cluster(2, launcher="threads").log()
+        ''
+        """
+        return logs.log(self._started, self.ranks, rank, lines)
 
     def __repr__(self):
         return roster.text(f"<{self._title}>", self.describe())

@@ -12,8 +12,8 @@ from ..cluster import Cluster
 from ..cluster.doctor import diagnose
 from .looks import Message, button, faint, style, title
 from .panel import Panel, begin
+from .places import LAUNCHERS
 
-LAUNCHERS = {"MPI engines": "mpi", "threads of this process": "threads"}
 LOOK = 0.5  # seconds between two looks at the ranks
 LINES = 40  # of the log
 COLOURS = {"ok": "var(--jp-success-color0, #00704F)", "warn": "#8A6D00", "error": "var(--jp-error-color0, #B3261E)"}
@@ -149,19 +149,12 @@ class ClusterPanel(Panel):
             self.table.value = faint("no cluster yet")
         else:
             self.table.value = self.cluster._repr_html_()
-            log = self._log()
+            log = self.cluster.log(lines=LINES)
             text = f'<pre style="font-size: 11px">{html.escape(log)}</pre>'
             opened = f'<details><summary class="dtnn-faint">log</summary>{text}</details>'
             if log != getattr(self, "_shown_log", None):
                 self._shown_log, self.log.value = log, opened if log else ""
         self._enable()
-
-    def _log(self):
-        """The last lines that engines and their launcher wrote, and that ranks printed."""
-        written = getattr(getattr(self.cluster._crew, "processes", None), "log", str)()  # threads have none
-        run = self.cluster.last_run
-        printed = [f"rank {rank}: {line}" for rank, text in (run.output.items() if run else ()) for line in text.splitlines()]
-        return "\n".join([*written.splitlines()[-LINES:], *printed[-LINES:]])
 
     def _enable(self):
         running = self.cluster is not None and self.cluster.state == "running"

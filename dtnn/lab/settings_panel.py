@@ -9,6 +9,7 @@ from . import calls
 from .chooser import Chooser
 from .data_chooser import DataChooser
 from .looks import faint
+from .places import LAUNCHERS
 from .shard_view import ShardView
 
 SCHEDULES = {
@@ -21,7 +22,6 @@ KINDS = ("AllReduce", "Sharded", "Accumulate", "LocalSGD", "Gossip", "Compressed
 STRATEGIES = {name: getattr(parallel, name) for name in KINDS}
 CALLS = {**OPTIMIZERS, **SCHEDULES, **STRATEGIES}
 FAULTS = {"straggler": inject.straggler, "link": inject.link}
-LAUNCHERS = {"MPI engines": "mpi", "threads of this process": "threads"}
 FIRST = {"SGD": {"lr": "0.05", "momentum": "0.9"}}
 
 

@@ -180,3 +180,52 @@ def test_stopping_a_cluster_ends_its_runs(launcher):
     cluster.stop()
     assert all(run.wait(10) for run in runs)
     assert [run.state for run in runs] == ["interrupted", "interrupted"]
+
+
+def print_twice(comm):
+    print(f"first of {comm.rank}")
+    print(f"second of {comm.rank}")
+
+
+@needs_mpi
+def test_the_log_is_what_ranks_printed_last(engines):
+    engines.run(print_twice).result()
+    assert engines.log().splitlines()[-4:] == [f"rank {r}: {n} of {r}" for r in (0, 1) for n in ("first", "second")]
+    assert engines.log(rank=1) == "first of 1\nsecond of 1"
+    assert engines.log(rank=1, lines=1) == "second of 1"
+    assert engines.log(lines=1).splitlines()[-2:] == ["rank 0: second of 0", "rank 1: second of 1"]
+
+
+@needs_mpi
+def test_what_a_rank_wrote_past_python_is_in_the_log(engines):
+    def write(comm):
+        import os
+
+        os.write(2, f"a library's words on rank {comm.rank}\n".encode())
+
+    engines.run(write).result()
+    until = time.monotonic() + 10  # the launcher hands it on
+    while "words on rank 1" not in engines.log() and time.monotonic() < until:
+        time.sleep(0.05)
+    assert "a library's words on rank 0" in engines.log(lines=1000)
+    assert "a library's words on rank 1" in engines.log(lines=1000)
+
+
+def test_before_the_first_start_the_log_is_empty():
+    assert Cluster(2, launcher="threads").log() == Cluster(2, launcher="threads").log(rank=1) == ""
+
+
+@pytest.mark.parametrize(
+    ("asked", "kind", "text"),
+    [
+        ({"rank": 2}, ValueError, r"log\(rank=2\): there is no such rank; give 0 to 1, or leave it out"),
+        ({"rank": -1}, ValueError, r"log\(rank=-1\): there is no such rank"),
+        ({"rank": "all"}, TypeError, r"log\(rank='all'\): a rank is a whole number, 0 to 1; leave it out"),
+        ({"rank": True}, TypeError, r"log\(rank=True\): a rank is a whole number"),
+        ({"lines": 0}, ValueError, r"log\(lines=0\): give a whole number of lines, 1 or more"),
+        ({"lines": "5"}, ValueError, r"log\(lines='5'\): give a whole number of lines"),
+    ],
+)
+def test_a_log_that_can_not_be_is_told(asked, kind, text):
+    with pytest.raises(kind, match=text):
+        Cluster(2, launcher="threads").log(**asked)
