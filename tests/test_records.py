@@ -15,6 +15,7 @@ from dtnn.records import (
     Message,
     Note,
     Paused,
+    Phase,
     Place,
     Recorder,
     Resumed,
@@ -22,6 +23,7 @@ from dtnn.records import (
     Start,
     Step,
     Trace,
+    Weights,
     from_dict,
     to_dict,
 )
@@ -44,10 +46,13 @@ RECORDS = [
     Epoch(epoch=1, step=1, samples=64, seconds=1.0, lr=0.1, metrics={"loss": 2.5, "val_loss": math.inf}, time=4.0),
     Paused(1, 4.1, "paused by the user"),
     Resumed(1, 0.5, 4.6),
+    Phase(1, 1, "forward", 1, 2, [0.1, 0.2], [2.3, math.nan], 4.7),
+    Paused(1, 4.7, "paused by the user", "forward"),
     Gradients(
         1, "", [32, 32], 0.5, ["linear_1"], [[1.0, 2.0]], [[3.0]], [3.0], [[0.0]], [[[1.0, math.nan], [math.nan, 1.0]]], 4.8
     ),
     GradientValues(1, {"linear_1.bias": {"shape": [2], "dtype": "float32", "every": 1, "before": ["", ""], "after": [""]}}, 4.8),
+    Weights(1, 3, "", {"linear_1.bias": {"shape": [1], "dtype": "float32", "values": "AACAPw=="}}, 4.9),
     Finish(reason="done", time=5.0),
 ]
 

@@ -31,16 +31,20 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Paused:
-    """All ranks wait, after `step`, until they are told to go on; `text` says why."""
+    """All ranks wait, after `step`, until they are told to go on; `text` says why.
+
+    With a `phase` ("forward", "backward" or "reduce") they wait within that step, which has done this phase.
+    """
 
     step: int
     time: float
     text: str = ""
+    phase: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """A pause after `step` is over that took so many `seconds`."""
+    """A pause after `step`, or within it, is over that took so many `seconds`."""
 
     step: int
     seconds: float

@@ -18,6 +18,27 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Phase:
+    """A part of a step that all ranks have done: `name` is "forward", "backward", "reduce" or "update".
+
+    `seconds` and `values` have a number for each rank. A value shows what the phase has made: after forward the mean loss of the
+    rank's own samples; after backward the 2-norm of its own gradient, its part of the mean over the global batch; after reduce
+    that of the gradient with which it goes on (of its share alone, where each has one); after update that of the change of its
+    weights, by the update and by what the strategy exchanges after it. NaN: the rank had no samples. With gradient accumulation
+    forward and backward come once for each `piece` of `pieces`, and the gradient grows.
+    """
+
+    step: int
+    epoch: int
+    name: str
+    piece: int
+    pieces: int
+    seconds: list
+    values: list
+    time: float
+
+
+@dataclass(frozen=True, slots=True)
 class Ledger:
     """Where one rank's time went in the last `steps` steps, up to and with `step`.
 
