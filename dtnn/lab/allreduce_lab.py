@@ -1,7 +1,6 @@
 """`AllReduceLab`: how a sum over all ranks comes about, message by message."""
 
 import asyncio
-import inspect
 
 import ipywidgets as widgets
 
@@ -9,14 +8,17 @@ from ..comm import collectives
 from ..comm.cost import lower_bound
 from ..plots.messages import Messages
 from ..plots.screens import after_each_cell
+from . import given
 from .allreduce_facts import ITEM, clocked, formula, function, summed
 from .allreduce_tables import bits_table, clock_line, counts_table
 from .looks import Message, button, faint, style, title
+from .own import called, own_allreduces
 from .panel import Panel, begin, namespace, within
 from .rounds import MOST, rounds
 from .sheet import Sheet
 
 SECONDS = 0.8  # a round, when played
+LONGEST = 100_000  # numbers
 PATIENCE = 5.0  # seconds that an all-reduce of the user's own may take
 
 
@@ -32,11 +34,17 @@ class AllReduceLab(Panel):
 
     Parameters
     ----------
-    algorithm : str
+    algorithm : str or function
+        To begin with; a function ``algorithm(comm, array)`` of your own, too.
     ranks : int
         2 to 16.
     length : int
-        Numbers in the vector.
+        Numbers in the vector, up to 100,000.
+
+    Raises
+    ------
+    ValueError, TypeError
+        There is no such algorithm (the text has the nearest one), or so many ranks or numbers can't be shown.
 
     Examples
     --------
@@ -52,8 +60,12 @@ class AllReduceLab(Panel):
     """
 
     def __init__(self, algorithm="ring", ranks=4, length=8):
+        ranks, length = given.whole("ranks", ranks, 2, MOST), given.whole("length", length, 1, LONGEST)
+        self._names, self._given = namespace(), {called(algorithm): algorithm} if callable(algorithm) else {}
+        algorithm = called(algorithm) if callable(algorithm) else algorithm
+        given.choice("algorithm", algorithm, self._algorithms(), ", or a function of yours (comm, array)")
         self.take_the_cells_place()
-        self._names, self.seen, self._drawn, self._playing = namespace(), None, None, None
+        self.seen, self._drawn, self._playing = None, None, None
         self._make(algorithm, ranks, length)
         self._leave = after_each_cell(self._after_cell)
         self._again()
@@ -61,7 +73,7 @@ class AllReduceLab(Panel):
     def _make(self, algorithm, ranks, length):
         self.choice = widgets.Dropdown(options=self._algorithms(), value=algorithm, layout={"width": "170px"})
         self.ranks = widgets.IntSlider(ranks, 2, MOST, description="ranks", layout={"width": "250px"}, continuous_update=False)
-        self.length = widgets.BoundedIntText(length, min=1, max=100_000, layout={"width": "90px"})
+        self.length = widgets.BoundedIntText(length, min=1, max=LONGEST, layout={"width": "90px"})
         self.round = widgets.IntSlider(0, 0, 1, description="done", layout={"width": "300px"})
         self.play_button = button("▶ play", self.play, "one round after the other").add_class("dtnn-play")
         steps = button("◀", self.back, "one round back"), button("step ▶", self.forward, "one round on").add_class("dtnn-forward")
@@ -143,9 +155,8 @@ class AllReduceLab(Panel):
     # ---- what is seen
 
     def _own(self):
-        """The user's all-reduces: functions of the notebook whose arguments are called comm and array."""
-        named = [(name, thing) for name, thing in list(self._names.items()) if inspect.isfunction(thing) and name[0] != "_"]
-        return {name: thing for name, thing in named if [*inspect.signature(thing).parameters][:2] == ["comm", "array"]}
+        """The user's all-reduces: the one that was handed over, and those of the notebook."""
+        return self._given | own_allreduces(self._names)
 
     def _algorithms(self):
         return [*self._own(), *(name for name in collectives.ALGORITHMS if name not in self._own())]

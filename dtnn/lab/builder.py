@@ -3,6 +3,7 @@
 import ast
 import functools
 from dataclasses import replace
+from numbers import Integral
 
 from .. import nn, zoo
 from ..description import code
@@ -10,6 +11,8 @@ from ..model import Model
 from ..nn.parameters import named_layers
 from . import calls
 from .arguments import given, start, with_argument
+from .given import choice
+from .given import model as checked
 from .row import Row, look
 from .state import State, pasted, state_of
 from .vocabulary import LAYERS, Vocabulary
@@ -44,7 +47,7 @@ class Builder:
         self.vocabulary = Vocabulary({} if namespace is None else namespace)
         self.state, self._past, self._future = State(), [], []
         self._looks = functools.lru_cache(KEPT)(look)
-        if model is not None:
+        if checked(model) is not None:
             self.state = state_of(model)
 
     calls = property(lambda self: self.state.calls, doc="The Python of each layer.")
@@ -56,7 +59,7 @@ class Builder:
         """Add a layer, ``"Linear(10)"`` or the name alone, before place `at` or at the end."""
         known, text = self.vocabulary.known(), calls.plain_text(text)
         text = start(known[text.strip()]) if text.strip() in known else text
-        at = len(self.calls) if at is None else at
+        at = len(self.calls) if at is None else self._place(at, len(self.calls))
         self._set([*self.calls[:at], self.vocabulary.written(text), *self.calls[at:]])
 
     def remove(self, index):
@@ -96,13 +99,12 @@ class Builder:
 
     def reshape(self, input_shape):
         """Another shape of input, (H, W, C) or (D,)."""
-        self._to(replace(self.state, input_shape=tuple(input_shape)))
+        probe = Model(nn.Flatten(), input_shape=input_shape)  # so that a wrong one is told in its words
+        self._to(replace(self.state, input_shape=tuple(probe.input_shape)))
 
     def preset(self, name, classes=10):
         """The layers of a network of `dtnn.zoo`, for the present shape of input."""
-        if name not in zoo.__all__:
-            raise ValueError(f"there is no network {name!r:.60} in dtnn.zoo; there are {', '.join(zoo.__all__)}")
-        make = getattr(zoo, name)
+        make = getattr(zoo, choice("preset", name, zoo.__all__))
         try:
             model = make(input_shape=self.input_shape, classes=classes)
         except ValueError:  # it doesn't fit; the check says where
@@ -198,9 +200,14 @@ class Builder:
             self._past, self._future = [*self._past[-KEPT:], self.state], []
             self.state = state
 
-    def _place(self, index):
-        if not 0 <= index < len(self.calls):
-            raise IndexError(f"there is no layer at place {index}; there are {len(self.calls)}")
+    def _place(self, index, last=None):
+        """A place in the list; `last` is the last possible one, where that is not the last layer's."""
+        if not isinstance(index, Integral) or isinstance(index, bool):
+            raise TypeError(f"place {index!r:.60} is no whole number; places are counted from 0")
+        last = len(self.calls) - 1 if last is None else last
+        if not 0 <= index <= last:
+            places = f"give 0 to {last}" if last >= 0 else "add one first"
+            raise IndexError(f"there is no layer at place {index}; there are {len(self.calls)}: {places}")
         return index
 
     def _names(self):

@@ -10,12 +10,14 @@ import ipywidgets as widgets
 from .. import machine
 from ..cluster import Cluster
 from ..cluster.doctor import diagnose
+from . import given
 from .looks import Message, button, faint, style, title
 from .panel import Panel, begin
 from .places import LAUNCHERS
 
 LOOK = 0.5  # seconds between two looks at the ranks
 LINES = 40  # of the log
+MOST = 256  # ranks
 COLOURS = {"ok": "var(--jp-success-color0, #00704F)", "warn": "#8A6D00", "error": "var(--jp-error-color0, #B3261E)"}
 
 
@@ -34,8 +36,8 @@ class ClusterPanel(Panel):
 
     Raises
     ------
-    ValueError
-        The panel starts no ranks of that kind.
+    ValueError, TypeError
+        The panel starts no ranks of that kind, or not so many; what was given is no cluster.
 
     Examples
     --------
@@ -51,9 +53,8 @@ class ClusterPanel(Panel):
     """
 
     def __init__(self, cluster=None, ranks=2, launcher="mpi"):
-        if launcher not in LAUNCHERS.values():
-            kinds = " or ".join(map(repr, LAUNCHERS.values()))
-            raise ValueError(f"launcher={launcher!r}: this panel starts {kinds}; hand over another kind as cluster=...")
+        cluster, ranks = given.cluster(cluster), given.whole("ranks", ranks, 1, MOST)
+        launcher = given.choice("launcher", launcher, LAUNCHERS.values(), "; hand over another kind as cluster=...")
         self.take_the_cells_place()
         self.cluster, self._given, self._busy, self._closed, self._watching = cluster, cluster is not None, False, False, None
         self._make(ranks, launcher)
@@ -61,7 +62,7 @@ class ClusterPanel(Panel):
 
     def _make(self, ranks, launcher):
         name = next(name for name, value in LAUNCHERS.items() if value == launcher)
-        self.ranks = widgets.BoundedIntText(ranks, min=1, max=256, layout={"width": "70px"}).add_class("dtnn-ranks")
+        self.ranks = widgets.BoundedIntText(ranks, min=1, max=MOST, layout={"width": "70px"}).add_class("dtnn-ranks")
         self.launcher = widgets.Dropdown(options=list(LAUNCHERS), value=name, layout={"width": "170px"})
         threads = ["automatic", *range(1, machine.cores() + 1)]
         self.threads = widgets.Dropdown(options=threads, layout={"width": "100px"})

@@ -6,6 +6,7 @@ import ipywidgets as widgets
 
 from .. import parallel
 from ..data import toy2d
+from . import given
 from .looks import Message, button, faint, style, title
 from .panel import Panel, begin
 from .play import Play
@@ -20,6 +21,7 @@ COMPRESSIONS = {
     "fp16": ("fp16", 1.0),
     "sign: one bit": ("sign", 1.0),
 }
+MOST = 8  # ranks
 FRAME = 0.3  # seconds from picture to picture
 NETS = {"none": (), "4": (4,), "8, 8": (8, 8), "16, 16": (16, 16)}
 
@@ -38,6 +40,11 @@ class Playground(Panel):
     ranks : int
         1 to 8.
 
+    Raises
+    ------
+    ValueError, TypeError
+        There are no such points, or they are not shown on so many ranks.
+
     Examples
     --------
     In a notebook: ``dtnn.lab.Playground()``, as the last line of a cell.
@@ -50,6 +57,7 @@ class Playground(Panel):
     """
 
     def __init__(self, data="circle", ranks=4):
+        data, ranks = given.choice("data", data, SETS), given.whole("ranks", ranks, 1, MOST)
         self.take_the_cells_place()
         self.play, self._playing, self._busy = None, None, False
         self._make(data, ranks)
@@ -63,7 +71,7 @@ class Playground(Panel):
         self.set = widgets.Dropdown(options=list(SETS), value=data, layout={"width": "100px"}).add_class("dtnn-set")
         self.noise = slider(widgets.FloatSlider, "noise", 0.1, 0.0, 1.0, step=0.05)
         self.hidden = widgets.Dropdown(options=list(NETS), value="8, 8", layout={"width": "90px"})
-        self.ranks = slider(widgets.IntSlider, "ranks", ranks, 1, 8)
+        self.ranks = slider(widgets.IntSlider, "ranks", ranks, 1, MOST)
         self.batch = slider(widgets.IntSlider, "batch", 32, 8, 200, step=8)
         self.every = slider(widgets.IntSlider, "local steps", 1, 1, 32)
         self.stale = slider(widgets.IntSlider, "staleness", 0, 0, 8)

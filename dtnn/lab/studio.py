@@ -2,7 +2,9 @@
 
 import ipywidgets as widgets
 
+from .. import known
 from ..plots.screens import after_each_cell
+from . import given
 from .builder_panel import BuilderPanel
 from .looks import WRAP, style
 from .panel import Panel
@@ -21,7 +23,7 @@ class Studio(Panel):
     ----------
     model : Model, optional
         To begin with; as long as its layers are not changed it is itself trained.
-    data : Dataset, optional
+    data : Dataset or (x, y), optional
         To begin with; without it the bundled digits.
     cluster : Cluster, optional
         Where to train; without it one is started at the first training, and used again.
@@ -32,6 +34,8 @@ class Studio(Panel):
     ------
     ValueError
         A model that can't be shown as a list of layers; says why.
+    TypeError
+        What was given is no model, no data set, no cluster, no strategy; says what would be one.
 
     Examples
     --------
@@ -45,6 +49,8 @@ class Studio(Panel):
     """
 
     def __init__(self, model=None, data=None, cluster=None, big=False):
+        model, data, cluster = given.model(model), given.dataset(data), given.cluster(cluster)
+        big = known.flag("big", big)
         self.take_the_cells_place()
         self.building = BuilderPanel(model, changed=self._edited)
         self.settings = SettingsPanel(data, cluster, changed=self._other_data)

@@ -103,8 +103,3 @@ def test_a_cluster_of_the_users_is_left_running():
         assert "idle" in panel.table.value
         panel.close()
         assert cluster.state == "running"
-
-
-def test_a_launcher_that_the_panel_does_not_have_is_told():
-    with pytest.raises(ValueError, match=r"launcher='slurm': this panel starts 'mpi' or 'threads'; hand over another kind"):
-        ClusterPanel(launcher="slurm")

@@ -1,0 +1,90 @@
+"""What a panel is begun with, checked before any widget is made: each with a word on what it may be."""
+
+import difflib
+
+from .. import data as sets
+from .. import known, zoo
+from ..model import Model
+
+
+def choice(name, value, options, more=""):
+    """One of the names that a list offers.
+
+    Parameters
+    ----------
+    name : str
+        Of the argument.
+    value : object
+        What was given.
+    options : iterable of str
+    more : str, optional
+        What else could be given.
+
+    Raises
+    ------
+    ValueError, TypeError
+        It is none of them; the text has the nearest right one.
+
+    Examples
+    --------
+    >>> choice("algorithm", "rng", ["tree", "ring"])
+    Traceback (most recent call last):
+        ...
+    ValueError: algorithm='rng' is not known; did you mean 'ring'?
+    """
+    options = list(options)
+    if not isinstance(value, str):
+        raise TypeError(f"{name}={value!r:.60}: give {', '.join(map(repr, options))}{more}")
+    if value not in options:
+        near = difflib.get_close_matches(value.lower(), options, 1, 0.5)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(map(repr, options))}{more}"
+        raise ValueError(f"{name}={value!r:.60} is not known; {hint}")
+    return value
+
+
+def model(value):
+    """A `Model`, or None.
+
+    >>> model("lenet")
+    Traceback (most recent call last):
+        ...
+    TypeError: model='lenet' is no Model; did you mean dtnn.zoo.lenet5()?
+    """
+    if value is None or isinstance(value, Model):
+        return value
+    near = difflib.get_close_matches(value.lower(), zoo.__all__, 1, 0.4) if isinstance(value, str) else []
+    if getattr(value, "__name__", None) in zoo.__all__ and callable(value):
+        near = [value.__name__]  # zoo.lenet5 without the call
+    hint = f"did you mean dtnn.zoo.{near[0]}()?" if near else "give one, such as dtnn.zoo.lenet5(), or leave it out"
+    hint = "did you mean data=...?" if isinstance(value, sets.Dataset) else hint
+    raise TypeError(f"model={_shown(value)} is no Model; {hint}")
+
+
+def dataset(value):
+    """A `Dataset`, or None; a pair of arrays becomes one."""
+    if value is None or isinstance(value, sets.Dataset):
+        return value
+    if isinstance(value, tuple | list) and len(value) in (2, 4) and all(hasattr(part, "shape") for part in value):
+        return sets.Dataset(*value, name="yours")
+    near = difflib.get_close_matches(value.lower(), sets.__all__, 1, 0.5) if isinstance(value, str) else []
+    hint = f"did you mean dtnn.data.{near[0]}()?" if near else "give one, such as dtnn.data.mnist5k(), or a pair (x, y) of arrays"
+    raise TypeError(f"data={_shown(value)} is no Dataset; {hint}")
+
+
+def cluster(value):
+    """A cluster that can be started and looked at, or None."""
+    if value is None or all(hasattr(value, verb) for verb in ("run", "ranks", "restart", "describe")):
+        return value
+    hint = "give one, such as dtnn.Cluster(2), or leave it out: one is started when it is needed"
+    hint = f"did you mean dtnn.Cluster({value})?" if type(value) is int and value > 0 else hint
+    raise TypeError(f"cluster={_shown(value)} is no Cluster; {hint}")
+
+
+def whole(name, value, low, high):
+    """A whole number that the panel can show."""
+    return known.whole(name, value, low, high)
+
+
+def _shown(value):
+    text = repr(value)
+    return text if len(text) <= 60 and "\n" not in text else f"a {type(value).__name__}"
