@@ -8,6 +8,8 @@ from tokenize import TokenError
 
 import numpy as np
 
+from . import allowed
+
 PACKED = 100  # times its own size that a file may hold, where that is a lot
 LITTLE = 2**28  # bytes that any file may hold
 PIECE = 2**20  # bytes that are read at once
@@ -40,7 +42,9 @@ def arrays(path, names=None):
     ...     arrays(f"{folder}/a.npz")
     {'x': array([0, 1, 2])}
     """
-    path = os.path.expanduser(os.fspath(path))
+    path = allowed.path("path", path)
+    if os.path.isdir(path):
+        raise IsADirectoryError(f"{path} can't be read: it is a folder; give the name of a file in it")
     try:
         with zipfile.ZipFile(path) as archive:
             entries = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}

@@ -1,10 +1,12 @@
 """`Comparison`: several runs side by side: their curves, their settings and results, what differs between them."""
 
+import dataclasses
 import difflib
 import html
 import os
 from pathlib import Path
 
+from .allowed import shown
 from .cluster import Run
 from .history import History
 from .records import Epoch, Finish, Recorder, Resumed, Start, Step
@@ -205,9 +207,9 @@ def _run(run, name):
     """What has the records; of a path, the run that was saved there."""
     if isinstance(run, str | os.PathLike):
         return Run.load(run)
-    if hasattr(run, "records") or isinstance(run, list):
+    if hasattr(run, "records") or (isinstance(run, list) and all(map(dataclasses.is_dataclass, run))):
         return run
-    raise TypeError(f"{name} is a {type(run).__name__}: give a Run, a History, records, or the path of a run that was saved")
+    raise TypeError(f"{name} is {shown(run)}: give a Run, a History, records, or the path of a run that was saved")
 
 
 def _state(records):

@@ -1,5 +1,6 @@
 """How a training went, epoch by epoch, in Keras's words."""
 
+from .allowed import listed
 from .records import Epoch, Finish, Recorder
 
 
@@ -30,7 +31,7 @@ class History:
     """
 
     def __init__(self, records):
-        self.records = Recorder(records)
+        self.records = Recorder(listed("records", records, "records, such as run.records"))
         epochs = self.records.of(Epoch)
         self.epoch = [record.epoch for record in epochs]
         names = list(dict.fromkeys(name for record in epochs for name in record.metrics))

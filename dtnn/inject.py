@@ -9,11 +9,10 @@ what was injected in its `Start` record, and in a note.
 """
 
 import math
-import operator
 from contextvars import ContextVar
 from functools import partial
-from numbers import Real
 
+from . import allowed
 from .comm.emulated import Emulated
 from .comm.faults import check, in_words
 
@@ -55,7 +54,9 @@ def straggler(rank=1, factor=2.0):
     ...     cluster.run(wait).result() > 0.08  # rank 0's wait
     True
     """
-    return Injection(slow={_whole("rank", rank): _number("factor", factor)})
+    return Injection(
+        slow={allowed.whole("rank", rank): allowed.number("factor", factor, "a number of at least 1, such as 2", None)}
+    )
 
 
 def link(latency=0.0, bandwidth=None, rank=None):
@@ -89,10 +90,10 @@ def link(latency=0.0, bandwidth=None, rank=None):
     >>> link(latency=0.001, bandwidth=125e6)
     Injection(each message takes 0.001 s longer; links carry 1.25e+08 bytes/s)
     """
-    bandwidth = None if bandwidth is None else _number("bandwidth", bandwidth)
-    return Injection(
-        latency=_number("latency", latency), bandwidth=bandwidth, only=None if rank is None else _whole("rank", rank)
-    )
+    latency = allowed.number("latency", latency, "seconds, such as 0.001", None)
+    if bandwidth is not None:
+        bandwidth = allowed.number("bandwidth", bandwidth, "bytes a second, such as 125e6", None)
+    return Injection(latency=latency, bandwidth=bandwidth, only=None if rank is None else allowed.whole("rank", rank))
 
 
 def lost(rank=1, number=10, smallest=LARGE, patience=5.0):
@@ -126,8 +127,10 @@ def lost(rank=1, number=10, smallest=LARGE, patience=5.0):
     >>> lost(rank=1, number=3)
     Injection(message 3 of rank 1 is lost)
     """
-    message = _whole("rank", rank), _whole("number", number)
-    return Injection(lose=message, smallest=_whole("smallest", smallest), patience=_seconds("patience", patience))
+    message = allowed.whole("rank", rank), allowed.whole("number", number)
+    wanted = "seconds, more than 0 and not without end, such as 5"
+    patience = allowed.number("patience", patience, wanted, lambda x: 0 < x < math.inf)
+    return Injection(lose=message, smallest=allowed.whole("smallest", smallest), patience=patience)
 
 
 def damaged(rank=1, number=10, smallest=LARGE):
@@ -156,7 +159,9 @@ def damaged(rank=1, number=10, smallest=LARGE):
     >>> damaged(rank=0, number=7)
     Injection(message 7 of rank 0 is damaged)
     """
-    return Injection(damage=(_whole("rank", rank), _whole("number", number)), smallest=_whole("smallest", smallest))
+    return Injection(
+        damage=(allowed.whole("rank", rank), allowed.whole("number", number)), smallest=allowed.whole("smallest", smallest)
+    )
 
 
 class Injection:
@@ -214,28 +219,3 @@ def _settings(ranks):
     for settings in found:
         check(ranks, **{name: value for name, value in settings.items() if name not in ("smallest", "patience")})
     return found
-
-
-def _whole(name, value):
-    try:
-        found = operator.index(None if isinstance(value, bool) else value)
-    except TypeError:
-        raise TypeError(f"{name}={value!r}: give a whole number, such as 1") from None
-    if found < 0:
-        raise ValueError(f"{name}={value}: give 0 or more")
-    return found
-
-
-def _number(name, value):
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name}={value!r}: give a number")
-    try:
-        return float(value)
-    except OverflowError:
-        raise ValueError(f"{name} is a whole number of {len(str(value))} digits; give one that a float can hold") from None
-
-
-def _seconds(name, value):
-    if not 0 < _number(name, value) < math.inf:
-        raise ValueError(f"{name}={value}: give seconds, more than 0 and not without end, such as 5")
-    return float(value)

@@ -1,9 +1,11 @@
 """The settings of `fit`, checked before anything runs: each by name where it has one, each with a word on what it may be."""
 
 import difflib
-import operator
 
-from . import nn, optim
+from . import nn, optim, parallel
+from .allowed import flag as flag
+from .allowed import shown, whole
+from .comm.collectives import ALGORITHMS
 from .named import chosen
 from .parallel import AllReduce
 
@@ -15,7 +17,7 @@ def optimizer(optimizer):
         hint = (
             f"write {found.__name__}(...)" if isinstance(found, type) else 'give one of dtnn.optim, such as SGD(0.01), or "adam"'
         )
-        raise TypeError(f"optimizer={optimizer!r} is no optimizer; {hint}")
+        raise TypeError(f"optimizer={shown(optimizer)} is no optimizer; {hint}")
     return found
 
 
@@ -23,7 +25,7 @@ def loss(loss):
     """A loss, or the one of that name."""
     found = chosen(nn.losses, loss, "loss")
     if not callable(found) or isinstance(found, type):
-        raise TypeError(f"loss={loss!r} is no function; give one of dtnn.nn.losses, such as cross_entropy")
+        raise TypeError(f"loss={shown(loss)} is no function; give one of dtnn.nn.losses, such as cross_entropy")
     return found
 
 
@@ -35,7 +37,7 @@ def metrics(metrics):
     except TypeError:
         found = (None,)
     if not all(hasattr(metric, "sums") and hasattr(metric, "value") for metric in found):
-        raise TypeError(f'metrics={metrics!r}: give a list of names or of metrics of dtnn.nn.metrics, such as ["accuracy"]')
+        raise TypeError(f'metrics={shown(metrics)}: give a list of names or of metrics of dtnn.nn.metrics, such as ["accuracy"]')
     return found
 
 
@@ -43,38 +45,51 @@ def callbacks(callbacks):
     """Functions of a record; one alone is a list of one."""
     found = (callbacks,) if callable(callbacks) else callbacks
     if not isinstance(found, list | tuple) or not all(map(callable, found)):
-        raise TypeError(f"callbacks={callbacks!r}: give a list of functions of a record, such as [print]")
+        raise TypeError(f"callbacks={shown(callbacks)}: give a list of functions of a record, such as [print]")
     return tuple(found)
 
 
 def strategy(strategy):
-    """A strategy; the name of an all-reduce algorithm, or a function, stands for `AllReduce` with it."""
+    """A strategy, or the one of that name; an all-reduce algorithm, by name or itself, stands for `AllReduce` with it.
+
+    >>> strategy("sharded"), strategy("ring")
+    (Sharded(), AllReduce(algorithm='ring', bucket_bytes=None, overlap=False))
+    """
     if strategy is None:
         return AllReduce()
-    if isinstance(strategy, str) or (callable(strategy) and not isinstance(strategy, type)):
+    if isinstance(strategy, str):
+        return _strategy_called(strategy)
+    if callable(strategy) and not isinstance(strategy, type):
         return AllReduce(strategy)
     if isinstance(strategy, type) or not hasattr(strategy, "begin"):
-        raise TypeError(f"strategy={strategy!r} is none; give one of dtnn.parallel, such as AllReduce()")
+        raise TypeError(f"strategy={shown(strategy)} is none; give one of dtnn.parallel, such as AllReduce()")
     return strategy
+
+
+def _strategy_called(name):
+    strategies = {each.lower(): each for each in parallel.STRATEGIES}
+    if name in ALGORITHMS:
+        return AllReduce(name)
+    if name.lower() in strategies:
+        return getattr(parallel, strategies[name.lower()])()
+    near = difflib.get_close_matches(name.lower(), [*strategies, *ALGORITHMS], 1, 0.4)
+    hint = f"did you mean {strategies.get(near[0], near[0])!r}? " if near else ""
+    raise ValueError(
+        f"strategy={shown(name)}: {hint}there are the strategies of dtnn.parallel, {', '.join(parallel.STRATEGIES)}, "
+        f"and the algorithms of an all-reduce, {', '.join(ALGORITHMS)}"
+    )
 
 
 def cluster(cluster):
     """Something that runs jobs on ranks."""
     if not hasattr(cluster, "run") or not hasattr(cluster, "ranks"):
-        raise TypeError(f"cluster={cluster!r:.60} is no cluster; start one with dtnn.Cluster(2), or leave it out to train here")
+        raise TypeError(f"cluster={shown(cluster)} is no cluster; start one with dtnn.Cluster(2), or leave it out to train here")
     return cluster
 
 
 def seed(seed):
     """A seed."""
     return whole("seed", seed, 0, 2**63 - 1)
-
-
-def flag(name, value):
-    """True or False."""
-    if not isinstance(value, bool):
-        raise TypeError(f"{name}={value!r}: give True or False")
-    return value
 
 
 def trace(value):
@@ -85,19 +100,8 @@ def trace(value):
     """
     try:
         return bool(value) if value is None or isinstance(value, bool) else whole("trace", value, 1)
-    except ValueError as error:
-        raise ValueError(f"{error}: every so many steps; True for one every half second, or False for none") from None
-
-
-def whole(name, value, least, most=None):
-    """A whole number within bounds."""
-    try:
-        found = operator.index(None if isinstance(value, bool) else value)
-    except TypeError:
-        found = least - 1
-    if found < least or (most is not None and found > most):
-        raise ValueError(f"{name}={value!r}: give a whole number of at least {least}" + (f" and at most {most}" if most else ""))
-    return found
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{error}: every so many steps; True for one every half second, or False for none") from None
 
 
 def names(settings, known, what):

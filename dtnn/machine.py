@@ -6,6 +6,9 @@ import platform
 import threading
 from importlib import metadata
 
+from .allowed import whole
+
+MANY = 1 << 20  # threads: more than any machine runs
 PACKAGES = ("numpy", "numba", "mpi4py", "ipyparallel")
 _here = threading.local()
 
@@ -46,8 +49,7 @@ def threads(count):
     import numba
     from threadpoolctl import threadpool_limits
 
-    if count < 1:
-        raise ValueError(f"threads({count}): a thread count is at least 1")
+    count = whole("threads", count, 1, MANY)
     before, here = numba.get_num_threads(), threads_here()
     _here.count = min(count, numba.config.NUMBA_NUM_THREADS)
     numba.set_num_threads(_here.count)

@@ -1,8 +1,8 @@
 """Models as files: what they are made of as plain values, what they have learnt as arrays."""
 
 import operator
-import os
 
+from . import allowed
 from .description import build_row, describe_row
 from .model import Model
 from .nn.parameters import named_parameters
@@ -58,7 +58,9 @@ def load(path, layers=()):
     ...     dtnn.load(os.path.join(folder, "mlp.npz")).input_shape
     (28, 28, 1)
     """
-    about, state = read(os.fsdecode(path))
+    path = allowed.path("path", path)
+    layers = allowed.listed("layers", layers, "your own layer classes, such as [Mine]")
+    about, state = read(path)
     try:
         model = made(about, layers)
         if "training" in about:

@@ -5,6 +5,8 @@ import os
 import stat
 import tempfile
 
+from . import allowed
+
 
 @contextlib.contextmanager
 def whole_file(path):
@@ -32,14 +34,16 @@ def whole_file(path):
     ...     os.listdir(folder)
     ['a']
     """
-    path = os.path.realpath(os.path.expanduser(os.fsdecode(path)))
+    path = os.path.realpath(allowed.path("path", path))
+    if os.path.isdir(path):
+        raise IsADirectoryError(f"{path} can't be written: it is a folder; give the name of a file in it")
     if not os.path.isdir(os.path.dirname(path)):
         raise FileNotFoundError(f"{path} can't be written: there is no folder {os.path.dirname(path)}; make it first")
     if os.path.exists(path) and stat.S_ISCHR(os.stat(path).st_mode):
         with open(path, "wb") as file:
             yield file
         return
-    if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+    if os.path.exists(path) and not os.path.isfile(path):
         raise FileExistsError(f"{path} can't be written: there is something that is no plain file; give another name")
     name = None
     try:

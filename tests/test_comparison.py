@@ -90,7 +90,7 @@ def test_what_comes_from_outside_is_no_html():
 
 
 def test_what_is_no_run_is_refused(tmp_path):
-    with pytest.raises(TypeError, match="run 1 is a int: give a Run, a History, records, or the path"):
+    with pytest.raises(TypeError, match="run 1 is 3: give a Run, a History, records, or the path"):
         Comparison(3)
     with pytest.raises(ValueError, match="there is nothing to compare"):
         Comparison()

@@ -3,6 +3,7 @@
 import html
 from dataclasses import dataclass, field
 
+from ..allowed import listed
 from . import diagnoses, words
 from .accounts import Accounts
 from .finding import Finding
@@ -80,7 +81,7 @@ def explain(records):
     ...
     To try: Look for what else is busy where rank 1 runs, or leave that rank out.
     """
-    accounts = Accounts(records)
+    accounts = Accounts(listed("records", records, "records, such as run.records"))
     if not accounts.steps:
         return Explanation("Nothing was measured: the run told of no step that ended.")
     losses = [found for found in (diagnose(accounts) for diagnose in diagnoses.LOSSES) if found and found.share >= SMALL]

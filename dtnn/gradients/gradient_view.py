@@ -7,6 +7,7 @@ from html import escape
 
 import numpy as np
 
+from ..allowed import listed, shown
 from ..records import Gradients, GradientValues
 from .noise_scale import ratio, signal_and_noise
 
@@ -51,6 +52,8 @@ class GradientView:
     """
 
     def __init__(self, told, values=None):
+        if not isinstance(told, Gradients):
+            raise TypeError(f"told={shown(told)}: give a Gradients record; GradientView.of(run.records) finds the newest")
         self.told, self.parameters = told, values.parameters if values else {}
         self.step, self.samples, self.layers, self.asked = told.step, list(told.samples), list(told.layers), told.asked
         self.ranks = len(self.samples)
@@ -67,6 +70,7 @@ class GradientView:
         ValueError
             There is none; says which there are.
         """
+        records = listed("records", records, "records, such as run.records")
         found = [record for record in records if isinstance(record, Gradients) and asked in (None, record.asked)]
         right = [record for record in found if step in (None, record.step)]
         if not right:

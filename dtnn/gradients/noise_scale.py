@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from ..allowed import listed
 from ..records import Gradients
 
 
@@ -63,6 +64,7 @@ def noise_scale(records):
         In samples: mean noise over mean signal. Single steps say little, and those in which only one rank had samples nothing.
         NaN where nothing was kept, or on one rank.
     """
+    records = listed("records", records, "records, such as run.records")
     found = [_of_step(record) for record in records if isinstance(record, Gradients)]
     known = [pair for pair in found if np.isfinite(pair).all()]
     return ratio(*np.mean(known, axis=0)) if known else math.nan

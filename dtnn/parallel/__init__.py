@@ -7,12 +7,16 @@ from .compressed import Compressed
 from .gossip import Gossip
 from .in_sync import OutOfSync, in_sync
 from .local_sgd import LocalSGD
+from .out_of_step import out_of_step
 from .parameter_server import ParameterServer
 from .repeatable import check_repeatable
 from .sharded import Sharded
 from .strategy import Exchange, Strategy
 
+STRATEGIES = ("AllReduce", "Sharded", "Accumulate", "LocalSGD", "Gossip", "Compressed", "ParameterServer")
+
 __all__ = [
+    "STRATEGIES",
     "Accumulate", "AllReduce", "Compressed", "Exchange", "Gossip", "LocalSGD", "OutOfSync", "ParameterServer", "Sharded",
-    "Strategy", "broadcast", "check_repeatable", "in_sync",
+    "Strategy", "broadcast", "check_repeatable", "in_sync", "out_of_step",
 ]  # fmt: skip

@@ -1,11 +1,11 @@
 """What a scaling study found: numbers, table, picture, file."""
 
 import json
-import os
 import statistics
 from dataclasses import asdict, dataclass, field
 from html import escape
 
+from .. import allowed
 from ..plots.palette import COMMUNICATION, OWN
 from ..whole_file import whole_file
 from .measure import Measurement
@@ -92,13 +92,18 @@ class Study:
         ValueError
             If the file is no study.
         """
-        with open(path) as file:
-            values = json.load(file)
+        path = allowed.path("path", path)
+        try:
+            with open(path, encoding="utf-8") as file:
+                values = json.load(file)
+        except (ValueError, RecursionError):
+            values = None
         if not isinstance(values, dict) or values.pop("type", None) != "study":
-            raise ValueError(f"{os.fspath(path)} is not a study that dtnn saved; Study.save writes one")
-        for each in values["measurements"]:
-            each["time"] = {int(rank): time for rank, time in each["time"].items()}
-        return cls(**{**values, "measurements": [Measurement(**each) for each in values["measurements"]]})
+            raise ValueError(f"{path} is not a study that dtnn saved; Study.save writes one")
+        try:
+            return cls(**{**values, "measurements": [_measured(each) for each in values["measurements"]]})
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ValueError(f"{path} is no study of dtnn, or a damaged one: {error!r}") from error
 
     def __str__(self):
         cells = [list(HEADS.values()), *(_cells(row) for row in self.rows)]
@@ -113,6 +118,10 @@ class Study:
         body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in _cells(row))}</tr>" for row in self.rows)
         note = f"<p>{escape(self.warning)}</p>" if self.warning else ""
         return f"<p>{escape(self.title)}</p><table><tr>{head}</tr>{body}</table>{note}"
+
+
+def _measured(values):
+    return Measurement(**{**values, "time": {int(rank): time for rank, time in values["time"].items()}})
 
 
 def _row(repeats, base, first):

@@ -3,7 +3,8 @@
 import contextlib
 import difflib
 
-from .. import machine
+from .. import known, machine
+from ..allowed import listed, shown, whole
 from ..cluster import Cluster
 from ..data import samples
 from ..optim import SGD
@@ -55,11 +56,14 @@ def study(model, data, ranks=(1, 2), mode="strong", repeats=3, batch_size=64, st
     With throughput X_P on P ranks and P_1 the first of `ranks`: speed-up S_P = X_P / X_{P_1}, efficiency S_P P_1 / P, in
     both modes.  Amdahl (1967) is about the strong, Gustafson (1988) about the weak one.
     """
-    ranks = _known_ranks(ranks, cluster)
-    mode, repeats, steps = _known_mode(mode), _at_least(1, "repeats", repeats), _at_least(1, "steps", steps)
-    batches = {count: _at_least(1, "batch_size", batch_size) * (count if mode == "weak" else 1) for count in ranks}
+    ranks = _known_ranks(ranks, cluster and known.cluster(cluster))
+    mode, repeats, steps = _known_mode(mode), whole("repeats", repeats, 1), whole("steps", steps, 1)
+    batches = {count: whole("batch_size", batch_size, 1) * (count if mode == "weak" else 1) for count in ranks}
     if min(batches.values()) < max(ranks) and mode == "strong":
         raise ValueError(f"batch_size={batch_size} is less than the {max(ranks)} ranks of this study; use at least {max(ranks)}")
+    optimizer, rows = known.optimizer(optimizer), samples(data)
+    if not hasattr(model, "net") or not hasattr(model, "parameters"):
+        raise TypeError(f"model={shown(model)}: give a Model, such as dtnn.zoo.lenet5()")
     found = Study(
         model=repr(model),
         data=getattr(data, "name", "arrays"),
@@ -68,7 +72,6 @@ def study(model, data, ranks=(1, 2), mode="strong", repeats=3, batch_size=64, st
         optimizer=repr(optimizer),
         machine=machine.describe(),
     )
-    rows = samples(data)
     rows = getattr(rows, "train", rows)
     with contextlib.nullcontext(cluster) if cluster is not None else Cluster(max(ranks)) as where:
         for repeat in range(1, repeats + 1):
@@ -82,11 +85,11 @@ def study(model, data, ranks=(1, 2), mode="strong", repeats=3, batch_size=64, st
 
 
 def _known_ranks(ranks, cluster):
-    ranks = [ranks] if isinstance(ranks, int) else list(ranks)
+    ranks = [ranks] if isinstance(ranks, int) else listed("ranks", ranks, "numbers of ranks, such as [1, 2, 4]")
     if not ranks:
         raise ValueError("ranks=[] is nothing to measure; give for example ranks=[1, 2, 4]")
     for count in ranks:
-        _at_least(1, "ranks", count)
+        whole("ranks", count, 1)
     if len(set(ranks)) < len(ranks):
         raise ValueError(f"ranks={ranks} names a number twice; repeats= measures each one several times")
     if cluster is not None and max(ranks) > cluster.ranks:
@@ -103,9 +106,3 @@ def _known_mode(mode):
             f'mode={mode!r} is not known{f": did you mean {near[0]!r}?" if near else ""}; there are "strong" and "weak"'
         )
     return mode
-
-
-def _at_least(least, name, value):
-    if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
-        raise ValueError(f"{name}={value!r} can't be; give a whole number of at least {least}")
-    return int(value)

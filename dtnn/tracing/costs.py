@@ -3,6 +3,7 @@
 from collections import defaultdict
 from statistics import median
 
+from ..allowed import listed
 from ..records import Trace
 
 SLOWED = "slowed down"  # a span of a rank that sleeps on purpose: no layer's
@@ -29,7 +30,7 @@ def layer_costs(records):
     {'linear_1': {'forward': 0.25, 'backward': 0.5}}
     """
     seconds = defaultdict(lambda: {"forward": [], "backward": []})
-    for record in records:
+    for record in listed("records", records, "records, such as run.records"):
         if isinstance(record, Trace):
             for (name, phase), spent in _sums(record).items():
                 seconds[name][phase].append(spent)

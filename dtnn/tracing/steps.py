@@ -4,6 +4,7 @@ import dataclasses
 import functools
 import math
 
+from ..allowed import listed
 from ..records import Clock, Trace
 
 EXCHANGE = ("pack", "wait", "transfer")  # the phases of a step that other ranks take part in
@@ -39,6 +40,7 @@ class TracedStep:
         self.uncertainty = max((clocks[rank].uncertainty for rank in self.aligned if rank in clocks), default=0.0)
         begins = {rank: self.traces[rank].begin + self._offset(rank) for rank in self.aligned}
         self.begin = min(begins.values(), default=0.0)
+        self._shifted = {}
         self._since = {rank: begin - self.begin for rank, begin in begins.items()}
         self.seconds = max(self.start(rank) + self.traces[rank].seconds for rank in self.aligned or self.ranks)
 
@@ -51,7 +53,10 @@ class TracedStep:
 
     def spans(self, rank):
         """The rank's spans, with times since the step's begin."""
-        return [dataclasses.replace(span, time=span.time + self.start(rank)) for span in self.traces[rank].spans]
+        if rank not in self._shifted:
+            start = self.start(rank)
+            self._shifted[rank] = [dataclasses.replace(span, time=span.time + start) for span in self.traces[rank].spans]
+        return list(self._shifted[rank])
 
     def phases(self, rank):
         """Those that are whole phases, one after the other: data, forward, backward, wait, transfer, update ...
@@ -127,7 +132,7 @@ def traced_steps(records):
     (1.0, 3.0, 0.001)
     """
     clocks, steps = {}, {}
-    for record in records:
+    for record in listed("records", records, "records, such as run.records"):
         if isinstance(record, Clock):
             clocks[record.rank] = record
         elif isinstance(record, Trace):

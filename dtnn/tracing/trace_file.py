@@ -1,10 +1,10 @@
 """Traces in a file for https://ui.perfetto.dev or chrome://tracing, which can be read at any moment while it grows."""
 
 import json
-import os
 import threading
 import time
 
+from .. import allowed
 from ..records import Start, Trace
 from ..whole_file import whole_file
 from .events import Events
@@ -90,13 +90,13 @@ def save(records, path, ranks=None):
 
     Examples
     --------
-    >>> import tempfile
+    >>> import os, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save([Trace(rank, 7, 20.0, 0.002, [], [], 0.0) for rank in range(2)], f"{folder}/rank_{{rank}}.json")
     ...     sorted(os.listdir(folder))
     ['rank_0.json', 'rank_1.json']
     """
-    records = list(records)
+    records = allowed.listed("records", records, "records, such as run.records")
     if ranks is None:
         ranks = 1 + max((record.rank for record in records if isinstance(record, Trace)), default=0)
     _write(records, _files(path, ranks))
@@ -111,6 +111,8 @@ def follow(run, path):
     path : path
         As for `save`.
     """
+    if not hasattr(run, "records") or not hasattr(run, "done"):
+        raise TypeError(f"run={allowed.shown(run)}: give a Run, as model.start(...) returns it")
     if run.done:
         save(run.records, path, run.size)
         return
@@ -136,7 +138,7 @@ def _write(records, files, last=True):
 
 
 def _files(path, ranks):
-    path = os.fspath(path)
+    path = allowed.path("path", path)
     if "{rank}" not in path:
         return [TraceFile(path)]
     return [TraceFile(path.replace("{rank}", str(rank)), rank) for rank in range(ranks)]

@@ -97,11 +97,15 @@ def test_tables_in_text_and_html(made_up):
         ({"mode": "Strong!"}, ["did you mean 'strong'?"]),
         ({"repeats": 0}, ["repeats=0", "at least 1"]),
         ({"batch_size": 1}, ["batch_size=1", "2 ranks", "at least 2"]),
+        ({"ranks": "all"}, ["ranks='all'", "a list of numbers of ranks"]),
+        ({"cluster": 2}, ["cluster=2 is no cluster", "dtnn.Cluster(2)"]),
+        ({"optimizer": "adan"}, ["'adan'", "did you mean 'Adam'"]),
+        ({}, ["data is a NoneType", "pair (x, y)"]),
     ],
 )
 def test_mistakes_are_told_before_anything_runs(asked, words):
-    cluster = SimpleNamespace(ranks=2)
-    with pytest.raises(ValueError, match=r".") as told:
+    cluster = SimpleNamespace(ranks=2, run=None)
+    with pytest.raises((TypeError, ValueError), match=r".") as told:
         study(None, None, **{"ranks": [1, 2], "cluster": cluster, **asked})
     for word in words:
         assert word in str(told.value)

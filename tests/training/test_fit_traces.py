@@ -39,7 +39,8 @@ def test_all_ranks_of_a_cluster_are_traced():
 
 @pytest.mark.parametrize("trace", [0, -3, 2.5, "often"])
 def test_what_makes_no_sense_is_refused(trace):
-    with pytest.raises(ValueError, match=rf"trace={trace!r}: give a whole number of at least 1: every so many steps; True for"):
+    words = rf"trace={trace!r}: give a whole number of at least 1: every so many steps; True for"
+    with pytest.raises((TypeError, ValueError), match=words):
         fitted(trace=trace)
 
 
