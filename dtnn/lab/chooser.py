@@ -1,5 +1,8 @@
 """`Chooser`: one of several functions or classes, with a form for what the chosen one can be told."""
 
+import html
+import inspect
+
 import ipywidgets as widgets
 
 from .fields import one_line
@@ -15,7 +18,7 @@ class Chooser:
     name : str
         What is chosen: "optimizer".
     known : dict
-        What there is, by name; None stands for nothing, without a form.
+        What there is, by name: functions and classes; None stands for nothing, an object for itself, both without a form.
     sources : dict
         For some names the values to begin with, as Python.
     skip : sequence of str
@@ -49,13 +52,15 @@ class Chooser:
     def source(self):
         """The call, as Python; "" where nothing is chosen."""
         if self.form is None:
-            return ""
+            return "" if self.known[self.choice.value] is None else self.choice.value
         return f"{self.choice.value}({', '.join(f'{name}={text}' for name, text in self.sources.items())})"
 
     def _chosen(self, _):
         thing = self.known[self.choice.value]
         if thing is None:
             self.form, self.place.children, self.words.value = None, (), ""
+        elif not (inspect.isclass(thing) or inspect.isroutine(thing)):
+            self.form, self.place.children, self.words.value = None, (), faint(html.escape(_sentence(repr(thing))))
         else:
             self.form = Form(thing, self._sources.get(self.choice.value), self._told, self._skip)
             self.place.children, self.words.value = (self.form.box,), faint(_sentence(one_line(thing)))

@@ -62,6 +62,19 @@ class Form:
         finally:
             self._quiet = False
 
+    def offer(self, name, options):
+        """Other options, pairs of label and value, for a choice; what is chosen stays, or becomes the default."""
+        control, field = self.controls[name], self.fields[name]
+        values = [value for _, value in options]
+        if list(control.options) == list(options):
+            return
+        chosen, self._quiet = control.value, True
+        try:
+            control.options = options
+            control.value = chosen if chosen in values else field.default
+        finally:
+            self._quiet = False
+
     def _noticed(self, name):
         def noticed(change):
             if self._changed and not self._quiet:
@@ -111,11 +124,16 @@ def show(widget, field, text):
         return
     try:
         value = {"flag": _flag, "choice": lambda t: t.strip("'\""), "whole": int, "number": float}[field.kind](text)
-        if field.kind == "choice" and value not in widget.options:
+        if field.kind == "choice" and value not in _values(widget):
             widget.options = (*widget.options, value)
         widget.value = value
     except ValueError:
         pass
+
+
+def _values(widget):
+    """What can be chosen, without the labels."""
+    return [option[1] if isinstance(option, tuple) else option for option in widget.options]
 
 
 def _flag(text):

@@ -1,4 +1,4 @@
-"""What the notebook itself defines and a panel can offer: functions that sum an array over all ranks."""
+"""What the notebook itself defines and a panel can offer: functions that sum an array over all ranks, and strategies."""
 
 import inspect
 
@@ -14,6 +14,20 @@ def own_allreduces(names):
     ['mine']
     """
     return {name: thing for name, thing in list(names.items()) if not name.startswith("_") and _sums(thing)}
+
+
+def own_strategies(names):
+    """The strategies in a namespace, by name: classes of the user's own, and objects of these or of dtnn's.
+
+    Examples
+    --------
+    >>> from dtnn.parallel import LocalSGD
+    >>> own_strategies({"every8": LocalSGD(8), "LocalSGD": LocalSGD, "n": 3})
+    {'every8': LocalSGD(every=8, after=0.0)}
+    """
+    found = {name: thing for name, thing in list(names.items()) if not name.startswith("_") and _begins(thing)}
+    ours = [name for name, thing in found.items() if isinstance(thing, type) and thing.__module__.startswith("dtnn.")]
+    return {name: thing for name, thing in found.items() if name not in ours}
 
 
 def called(function):
@@ -32,3 +46,10 @@ def _sums(thing):
     parameters = list(inspect.signature(thing).parameters.values())
     named = [parameter.name for parameter in parameters[:2]] == ["comm", "array"]
     return named and all(p.default is not p.empty or p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters[2:])
+
+
+def _begins(thing):
+    """Whether it is a strategy, or a class of them."""
+    cls = thing if isinstance(thing, type) else type(thing)
+    begin = inspect.getattr_static(cls, "begin", None)
+    return inspect.isfunction(begin) and [*inspect.signature(begin).parameters][1:] == ["comm", "parameters", "optimizer"]

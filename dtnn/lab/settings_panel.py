@@ -4,13 +4,15 @@ import contextlib
 
 import ipywidgets as widgets
 
-from .. import inject, machine, optim, parallel
+from .. import inject, machine, optim
 from . import calls
 from .chooser import Chooser
 from .data_chooser import DataChooser
 from .looks import faint
+from .panel import namespace
 from .places import LAUNCHERS
 from .shard_view import ShardView
+from .strategy_chooser import STRATEGIES, StrategyChooser
 
 SCHEDULES = {
     name: getattr(optim, name) for name in ("cosine", "step", "every_n_epochs", "poly", "one_cycle", "warm_up", "plateau")
@@ -18,8 +20,6 @@ SCHEDULES = {
 OPTIMIZERS = {
     name: getattr(optim, name) for name in ("SGD", "Adam", *sorted(set(optim.__all__) - {"SGD", "Adam"}, key=str.lower))
 }
-KINDS = ("AllReduce", "Sharded", "Accumulate", "LocalSGD", "Gossip", "Compressed", "ParameterServer")
-STRATEGIES = {name: getattr(parallel, name) for name in KINDS}
 CALLS = {**OPTIMIZERS, **SCHEDULES, **STRATEGIES}
 FAULTS = {"straggler": inject.straggler, "link": inject.link}
 FIRST = {"SGD": {"lr": "0.05", "momentum": "0.9"}}
@@ -36,14 +36,18 @@ class SettingsPanel:
         One that is there already; then ranks are not chosen here.
     changed : callable
         Called without arguments when another data set was chosen.
+    strategy : Strategy, function or str, optional
+        To begin with.
+    names : dict, optional
+        Where strategies and data sets of the user's own are found; the notebook's variables without it.
     """
 
-    def __init__(self, data=None, cluster=None, changed=None, names=None):
-        self.cluster = cluster
+    def __init__(self, data=None, cluster=None, changed=None, names=None, strategy=None):
+        self.cluster, names = cluster, namespace() if names is None else names
         self.data_chooser = DataChooser(data, changed, names)
         self.optimizer = Chooser("optimizer", OPTIMIZERS, FIRST, changed=self.show)
         self.schedule = Chooser("schedule", {"constant rate": None, **SCHEDULES}, skip=("lr", "then"), changed=self.show)
-        self.strategy = Chooser("strategy", STRATEGIES, changed=self.show)
+        self.strategy = StrategyChooser(names, strategy, changed=self.show)
         self.fault = Chooser("injected", {"nothing": None, **FAULTS}, changed=self.show)
         whole = {"layout": {"width": "80px"}}
         self.epochs = widgets.BoundedIntText(5, min=0, max=10**6, **whole).add_class("dtnn-epochs")
@@ -106,9 +110,17 @@ class SettingsPanel:
         Raises
         ------
         ValueError, TypeError
-            A setting makes no sense; in the words of the optimizer, schedule or strategy.
+            A setting makes no sense, in the words of the optimizer, schedule or strategy; or the user's own all-reduce is wrong.
         """
-        return {name: calls.read(text, CALLS) for name, text in self.sources().items()}
+        known = CALLS | self.strategy.calls
+        found = {name: calls.read(text, known, self.strategy.names) for name, text in self.sources().items()}
+        self.strategy.check(found.get("strategy"))
+        return found
+
+    def refresh(self):
+        """A cell may have made a data set, a strategy or an all-reduce."""
+        self.data_chooser.refresh()
+        self.strategy.refresh()
 
     def injected(self):
         """The fault to inject while a run is begun, as a context."""

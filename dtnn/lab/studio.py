@@ -29,6 +29,8 @@ class Studio(Panel):
         Where to train; without it one is started at the first training, and used again.
     big : bool
         Large letters, for a projector.
+    strategy : Strategy, function or str, optional
+        To begin with: `dtnn.parallel.LocalSGD(8)`, one of your own, a function ``my_allreduce(comm, array)``, "ring" ...
 
     Raises
     ------
@@ -48,16 +50,16 @@ class Studio(Panel):
     >>> studio.close()
     """
 
-    def __init__(self, model=None, data=None, cluster=None, big=False):
+    def __init__(self, model=None, data=None, cluster=None, big=False, strategy=None):
         model, data, cluster = given.model(model), given.dataset(data), given.cluster(cluster)
         big = known.flag("big", big)
         self.take_the_cells_place()
         self.building = BuilderPanel(model, changed=self._edited)
-        self.settings = SettingsPanel(data, cluster, changed=self._other_data)
+        self.settings = SettingsPanel(data, cluster, changed=self._other_data, strategy=strategy)
         self._models = {} if model is None else {state_of(model): model}
         self.training = TrainingPanel(self.present_model, self.settings, cluster, self.keep_picture)
         self._make(big)
-        self._leave = after_each_cell(lambda *_: self.settings.data_chooser.refresh())
+        self._leave = after_each_cell(lambda *_: self.settings.refresh())
         self._other_data()
 
     def _make(self, big):
