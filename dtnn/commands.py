@@ -29,24 +29,28 @@ class Resume:
 
 @dataclass(frozen=True, slots=True)
 class Advance:
-    """Make so many further steps, then pause.
+    """Make so many further steps, then pause; or so many phases of one: forward, backward, reduce, update.
+
+    Where a training waits within a step, the rest of it is a step, too. With gradient accumulation forward and backward come once
+    for each piece.
 
     Raises
     ------
     ValueError
-        `steps` is no whole number of at least 1.
+        `steps` or `phases` is no whole number of at least 1, or both are given.
     """
 
     steps: int = 1
+    phases: int | None = None
 
     def __post_init__(self):
-        try:
-            steps = operator.index(None if isinstance(self.steps, bool) else self.steps)
-        except TypeError:
-            steps = 0
-        if steps < 1:
-            raise ValueError(f"{self.steps!r} steps can't be made; give a whole number of at least 1")
-        object.__setattr__(self, "steps", steps)
+        if self.phases is not None and self.steps != 1:
+            raise ValueError(f"steps={self.steps!r} and phases={self.phases!r}: give one of them")
+        name = "steps" if self.phases is None else "phases"
+        count = _whole(getattr(self, name))
+        if count < 1:
+            raise ValueError(f"{getattr(self, name)!r} {name} can't be made; give a whole number of at least 1")
+        object.__setattr__(self, name, count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +97,27 @@ class Show:
         check_text(self, "layer", "conv2d_1")
 
 
-COMMANDS = {cls.__name__.lower(): cls for cls in (Stop, Pause, Resume, Advance, Rate, Show)}
+@dataclass(frozen=True, slots=True)
+class ShowWeights:
+    """Tell the weights that a rank has after the step that is under way, of a training that waits those of now.
+
+    Parameters
+    ----------
+    layer : str
+        Of which layer, or which parameter ("conv2d_1.weight"); "": all, with the running statistics.
+    rank : int
+        Whose. Others know more only where replicas differ (`dtnn.parallel.LocalSGD`, say).
+    """
+
+    layer: str = ""
+    rank: int = 0
+
+    def __post_init__(self):
+        check_text(self, "layer", "conv2d_1")
+        object.__setattr__(self, "rank", operator.index(self.rank))
+
+
+COMMANDS = {cls.__name__.lower(): cls for cls in (Stop, Pause, Resume, Advance, Rate, Show, ShowWeights)}
 
 
 def listed(answer):
@@ -131,6 +155,14 @@ def to_text(commands):
 def from_text(text):
     """The commands that `to_text` described."""
     return [COMMANDS[name](**values) for name, values in json.loads(text)]
+
+
+def _whole(value):
+    """As an int; 0 if it is no whole number."""
+    try:
+        return operator.index(None if isinstance(value, bool) else value)
+    except TypeError:
+        return 0
 
 
 def _number(value):

@@ -79,6 +79,11 @@ class ParameterServer:
         """See `Strategy`."""
         return "makes an update of each gradient as it comes; use staleness=0" if self.staleness is None else ""
 
+    @property
+    def out_of_step(self):
+        """See `Strategy`."""
+        return "lets each worker be at a step of its own; use staleness=0" if self.staleness is None else ""
+
     def begin(self, comm, parameters, optimizer):
         """See `Strategy`."""
         if comm.size == 1:

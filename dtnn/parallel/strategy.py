@@ -8,7 +8,8 @@ import numpy as np
 class Strategy(Protocol):
     """How replicas stay together; frozen settings, the same on all ranks. One of your own needs `begin` and a repr.
 
-    A strategy that doesn't give the same bits in every run says why, and what would, in a text called `unrepeatable`.
+    A strategy that doesn't give the same bits in every run says why, and what would, in a text called `unrepeatable`; one whose
+    ranks don't take each step together in one called `out_of_step`.
     """
 
     def begin(self, comm, parameters, optimizer):

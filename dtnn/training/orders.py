@@ -6,7 +6,7 @@ from collections import deque
 
 import numpy as np
 
-from ..commands import Advance, Pause, Rate, Resume, Show, Stop, from_text, listed, to_text
+from ..commands import Advance, Pause, Rate, Resume, Show, ShowWeights, Stop, from_text, listed, to_text
 
 PERIOD = 0.03  # seconds between two looks of a rank that pauses: 30 a second cost a core 1 %
 
@@ -31,10 +31,14 @@ class Orders:
         The learning rate to train with.
     left : float
         Steps to make before the next pause; infinite in a training that runs, 0 in one that pauses.
+    phases : float
+        Phases to make before the next pause; infinite where steps are made whole, which `by_phase` says.
     text : str
         Why it pauses.
     shown : list of str
         Layers whose gradients are to be told of the next step.
+    weights : list of ShowWeights
+        What is to be told of the weights as soon as may be.
 
     Examples
     --------
@@ -48,7 +52,12 @@ class Orders:
 
     def __init__(self, comm):
         self.comm, self.told = comm, deque()
-        self.stop, self.rate, self.left, self.text, self.shown = None, Rate(), math.inf, "", []
+        self.stop, self.rate, self.text, self.shown, self.weights = None, Rate(), "", [], []
+        self.make()
+
+    def make(self, steps=math.inf, phases=math.inf):
+        """From now on, until the next pause."""
+        self.left, self.phases, self.by_phase = steps, phases, phases < math.inf
 
     def hear(self, answer):
         """Take in the answer to a record: a command, several, or None."""
@@ -82,19 +91,33 @@ class Orders:
         elif isinstance(command, Pause):
             self.left, self.text = 0, command.text
         elif isinstance(command, Resume):
-            self.left = math.inf
+            self.make()
         elif isinstance(command, Advance):
-            self.left, self.text = command.steps, self.text or Pause().text
+            self.make(command.steps, math.inf) if command.phases is None else self.make(math.inf, command.phases)
+            self.text = self.text or Pause().text
         elif isinstance(command, Rate):
             self.rate = command
+        elif isinstance(command, ShowWeights):
+            self.weights.append(command)
         elif isinstance(command, Show):
-            self.shown.append(command.layer)
-            self.left = max(self.left, 1)  # here, where it is known whether it pauses: who asks may have heard of it too late
+            self.show(command.layer)
+
+    def show(self, layer):
+        """The next step is made for it, should it pause: who asks may have heard of that too late, here it is known."""
+        self.shown.append(layer)
+        if self.left <= 0:
+            self.make(1)
 
     def made_a_step(self):
         """One step less to the next pause; what was to be shown has been."""
         self.left -= 1
         self.shown.clear()
+
+    def made_a_phase(self):
+        """One phase less to the next pause."""
+        self.phases -= 1
+        if self.phases <= 0:
+            self.left = 0
 
     @property
     def pauses(self):
@@ -102,7 +125,7 @@ class Orders:
         return self.left <= 0 and self.stop is None
 
     def wait(self):
-        """Until there is something to do again; collective.
+        """Until there is something to do again, or to be told; collective.
 
         Rank 0 asks, the others wait for what it hears; all of them asleep most of the time, and none of them deaf for
         failures and interrupts.
@@ -112,7 +135,7 @@ class Orders:
         None
             On rank 0: nothing is told, commands are asked for.
         """
-        while self.pauses:
+        while self.pauses and not self.weights:
             while self.comm.rank == 0 and not self.told:
                 self.hear((yield None))
                 if not self.told:

@@ -22,6 +22,8 @@ from .ledger import Stopwatch
 from .microscope import Microscope
 from .not_finite import NotFinite, check_gradient, first_not_finite
 from .orders import Orders
+from .phased import phased, uncounted
+from .snapshot import snapshot
 from .tracer import Tracer
 from .with_rate import with_rate
 
@@ -34,7 +36,7 @@ MOST_ARRIVALS = 48  # ranks; more don't share one host's clock anyway
 class Replica:
     """One rank's copy of the model, and what it needs to take part in the steps; parameters are those of `train`."""
 
-    def __init__(self, comm, model, data, loss, metrics, optimizer, batch_size, strategy, seed, trace=True, keep=0):
+    def __init__(self, comm, model, data, loss, metrics, optimizer, batch_size, strategy, seed, trace=True, keep=0, phases=False):
         self.comm, self.model, self.data, self.loss, self.metrics = comm, model, data, loss, metrics
         self.given = self.optimizer = optimizer  # as the user gave it, and at the rate of the moment
         self.batch_size, self.seed, self.orders, self.rate = batch_size, seed, Orders(comm), Rate()
@@ -46,12 +48,14 @@ class Replica:
         self.watch = Stopwatch(comm.rank, stretch=getattr(comm, "stretch", None), clock=clock)
         self.tracer = Tracer(comm, model.net, self.watch, trace)
         self.exchange = strategy.begin(self.tracer.comm, self.parameters, optimizer)
+        if phases and not self.exchange.lockstep:
+            raise ValueError(f"phases=True, but {strategy!r} lets ranks be at different steps: there is no phase that all are in")
         self.given_to_exchange = self.exchange.optimizer  # which may want it otherwise
         self.tail = self.parameters.tail(ARRIVALS + (comm.size if comm.size <= MOST_ARRIVALS else 0))
         self.arrivals, self.aligning = Arrivals(comm, self.tail[ARRIVALS:], clock), False
         self.net, self.scratch, self.inputs = Replay(model.net), Pass(seed), {}
-        self.microscope, self.outbox = Microscope(comm, self.parameters, self.exchange, keep), []
-        self.step, self.past = 0, []
+        self.microscope, self.looking, self.outbox = Microscope(comm, self.parameters, self.exchange, keep), False, []
+        self.step, self.updated, self.past, self.phases = 0, 0, [], phases
         self.steps_per_epoch = math.ceil(len(data) / batch_size)
         # normalisation over all ranks reduces inside a step, so a rank without samples must go along
         synced = [name for name, layer, _ in named_layers(model.net) if getattr(layer, "sync", False)]
@@ -68,6 +72,7 @@ class Replica:
         checkpoint.restore(self.optimizer, state, self.batch_size)
         self.exchange.take(state)
         self.step, self.past = checkpoint.step, list(checkpoint.past)
+        self.updated = self.step
         if checkpoint.optimizer == repr(self.given):  # else the new settings count
             self.orders.rate = checkpoint.rate
             self._take_rate()
@@ -86,15 +91,19 @@ class Replica:
             self.step += 1
             progress = self._progress(epochs)
             lr = self.optimizer.rate(progress)
-            mean = self.make_step(indices, progress)
+            if self.phases or self.orders.by_phase:
+                mean, lr, rested = yield from phased(self, indices, progress, epoch)
+                begin, started = begin + rested, started + rested
+            else:
+                mean = self.make_step(indices, progress)
             seconds = time.perf_counter() - begin
             loss_sum += mean * len(indices)
             if self.tracer.on:
                 hear((yield self.tracer.end(self.step)))
             if self.watch.due or self.orders.stop:
                 hear((yield self.watch.record(self.step)))
-            while self.outbox:
-                hear((yield self.outbox.pop(0)))
+            if self.outbox:
+                yield from self.tell_outbox()
             hear((yield Step(self.step, epoch, mean, len(indices), lr, seconds, time.time())))
             started += yield from self.pause()
             if self.orders.stop:
@@ -110,22 +119,33 @@ class Replica:
         self.end_epoch(epoch, values, validation)
         hear((yield Epoch(epoch, self.step, len(self.data), seconds, lr, values, time.time())))
         self.obey()
+        yield from self.tell_outbox()
         if epoch < epochs:
             yield from self.pause()
 
-    def pause(self):
-        """Wait, if that was asked for, until there is something to do again; returns the seconds it took."""
+    def tell_outbox(self):
+        """What there is to tell besides."""
+        while self.outbox:
+            self.orders.hear((yield self.outbox.pop(0)))
+
+    def pause(self, phase=""):
+        """Wait, if that was asked for, until there is something to do again; within a step after one of its phases.
+
+        Returns the seconds it took.
+        """
         if not self.orders.pauses:
             return 0.0
         begin, hear = time.perf_counter(), self.orders.hear
         if self.watch.steps:
-            hear((yield self.watch.record(self.step)))
-        hear((yield Paused(self.step, time.time(), self.orders.text)))
-        yield from self.orders.wait()
-        self._take_rate()
+            hear((yield self.watch.record(self.updated)))
+        hear((yield Paused(self.step, time.time(), self.orders.text, phase)))
+        while self.orders.pauses:
+            yield from self.orders.wait()
+            self._heed()
+            yield from self.tell_outbox()
         seconds = time.perf_counter() - begin
         hear((yield Resumed(self.step, seconds, time.time())))
-        self.watch.begin()
+        uncounted(self.watch)
         return seconds
 
     def begin_epoch(self):
@@ -152,30 +172,50 @@ class Replica:
 
     def make_step(self, indices, progress):
         """Gradient of this share, exchange, update, and what the ranks were told; returns the mean loss of the global batch."""
-        first, count = self.share(len(indices))
-        watch, tail, exchange, tracer = self.watch, self.tail, self.exchange, self.tracer
-        tail[:] = 0
-        tail[ORDERS], tail[LOOK] = bool(self.orders.told), self._look()
-        tracer.begin()
-        looking = self.microscope.looks_at(self.step, self.orders.shown)
+        total, exchange, tracer = len(indices), self.exchange, self.tracer
+        first, count = self.share(total)
+        self.begin_step()
         pieces = [(first + start, size) for start, size in shares(count, exchange.pieces) if size or self.always]
         for number, (begin, size) in enumerate(pieces, 1):
-            watcher = tracer.watcher(exchange.watcher() if number == len(pieces) and not looking else None)
-            tail[LOSS] += self.gradients(indices[begin : begin + size], begin, len(indices), tracer.comm.Allreduce, watcher)
-        if looking:
+            watcher = tracer.watcher(exchange.watcher() if number == len(pieces) and not self.looking else None)
+            self.gradients(indices[begin : begin + size], begin, total, tracer.comm.Allreduce, watcher)
+        loss_sum, handed, own_loss = self.reduce(count, total, progress)
+        self.update(count, progress, handed, own_loss)
+        return loss_sum / total
+
+    def begin_step(self):
+        """Nothing summed yet; what ranks were told, and what is to be looked at."""
+        tail, orders = self.tail, self.orders
+        tail[:] = 0
+        tail[ORDERS], tail[LOOK] = bool(orders.told), self._look()
+        self.tracer.begin()
+        self.looking = self.microscope.looks_at(self.step, orders.shown)
+
+    def reduce(self, count, total, progress):
+        """What all ranks have computed becomes what each updates with.
+
+        Returns the sum of all losses, the bytes that this rank handed over, and the sum of its own losses.
+        """
+        watch, tail, exchange = self.watch, self.tail, self.exchange
+        if self.looking:
             watch.lap("backward")
-            tail[LOCAL] = self.microscope.keep(count, len(indices))
+            tail[LOCAL] = self.microscope.keep(count, total)
             watch.mark = watch.clock()
         self.arrivals.tell(watch.lap("backward"))
         own_loss = float(tail[LOSS])
-        handed = exchange.combine(tail.size, count, len(indices), progress)
+        handed = exchange.combine(tail.size, count, total, progress)
         waited = self.arrivals.waited() if exchange.waited is None else exchange.waited
         watch.reduced(waited, exchange.packed, exchange.begun, exchange.hidden)
         loss_sum = float(tail[LOSS])
         self._check(loss_sum, count)
-        tracer.next, self.aligning = tail[LOOK] % ALIGN == TRACE, tail[LOOK] >= ALIGN
-        if looking:
-            self._look_closely(len(indices))
+        self.tracer.next, self.aligning = tail[LOOK] % ALIGN == TRACE, tail[LOOK] >= ALIGN
+        if self.looking:
+            self._look_closely(total)
+        return loss_sum, handed, own_loss
+
+    def update(self, count, progress, handed, own_loss):
+        """The weights change, and what the ranks were told is done."""
+        watch, exchange = self.watch, self.exchange
         exchange.update(progress)
         watch.lap("update")
         handed += exchange.mix(progress)
@@ -183,12 +223,12 @@ class Replica:
             in_sync(self.comm, self.parameters)
         watch.lap("transfer")
         watch.step(count, handed, own_loss)
+        self.updated = self.step
         self.samples += count
         self.model.steps += 1
         self.orders.made_a_step()
-        if tail[ORDERS] > 0:
+        if self.tail[ORDERS] > 0:
             self.obey()
-        return loss_sum / len(indices)
 
     def _look_closely(self, total):
         """What the microscope has to tell of this step; the time it takes belongs to no phase."""
@@ -219,7 +259,17 @@ class Replica:
             check_gradient(self.step, self.parameters)
 
     def gradients(self, indices, first, total, reduce, watcher=None):
-        """Forward and backward of samples that are the `first`.. of a global batch of `total`; adds to the gradients."""
+        """Forward and backward of some samples, see `forward`; adds to the gradients, and to the loss in the tail."""
+        loss_sum, backward, delta = self.forward(indices, first, total, reduce, watcher)
+        self.tail[LOSS] += loss_sum
+        backward(delta)
+        self.watch.lap("backward")
+
+    def forward(self, indices, first, total, reduce, watcher=None):
+        """Forward of samples that are the `first`.. of a global batch of `total`.
+
+        Returns the sum of their losses, what goes back and adds to the gradients, and what to give it.
+        """
         count, dtype = len(indices), self.parameters.value.dtype
         x, targets = self.data.gather(indices, self._input(count), dtype, (self.seed, self.step))
         self.watch.lap("data")
@@ -228,9 +278,7 @@ class Replica:
         self.sums = [old + metric.sums(outputs, targets) for old, metric in zip(self.sums, self.metrics)]
         loss_sum, delta = self.loss(outputs, targets, total)
         self.watch.lap("forward")
-        backward(delta)
-        self.watch.lap("backward")
-        return loss_sum
+        return loss_sum, backward, delta
 
     def _input(self, count):
         if count not in self.inputs:
@@ -266,7 +314,19 @@ class Replica:
     def obey(self):
         """All ranks hear what one of them was told, and do it."""
         self.orders.agree()
+        self._heed()
+
+    def _heed(self):
+        """Do what has been agreed on, and can be done at once."""
         self._take_rate()
+        for asked in self.orders.weights:
+            if asked.rank == self.comm.rank:
+                self.outbox.append(snapshot(self.parameters, asked.rank, self.updated, asked.layer))
+        self.orders.weights.clear()
+        if self.orders.by_phase and not self.exchange.lockstep:
+            self.orders.make(1)
+            text = f"{self.exchange.strategy!r} lets ranks be at different steps, so a whole step is made instead of a phase"
+            self.outbox += [Note(0, time.time(), text)] * (self.comm.rank == 0)
 
     def _take_rate(self):
         """Train with the rate that was asked for last."""

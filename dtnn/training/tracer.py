@@ -84,7 +84,7 @@ class Tracer:
         if not self.on:
             return None
         spans, notes = self.watch.spans, self.comm.notes
-        self.watch.spans, self.on, self.comm.on = None, False, False
+        self.drop()
         self.count += 1
         if self.distance and self.count % MOST == 0:
             self.distance *= 2
@@ -93,6 +93,10 @@ class Tracer:
         told += [Span(rank, n.name, n.bytes, n.time - start, n.seconds) for n in notes if isinstance(n, Span)]
         sent = [Message(n.source, n.dest, n.tag, n.bytes, n.time - start, n.seconds) for n in notes if isinstance(n, Message)]
         return Trace(rank, step, start, self.watch.mark - start, told, sent, time.time())
+
+    def drop(self):
+        """Of the step that is under way no trace is told: nobody wants to see how long it was halted."""
+        self.watch.spans, self.on, self.comm.on = None, False, False
 
     def _note(self, layer, phase):
         now = self.clock()

@@ -11,12 +11,13 @@ from ..machine import describe
 from ..nn.losses import cross_entropy
 from ..nn.metrics import accuracy
 from ..optim import SGD
-from ..parallel import AllReduce, broadcast, check_repeatable
+from ..parallel import AllReduce, broadcast, check_repeatable, out_of_step
 from ..records import Finish, Note, Place, Start
 from .epoch_zero import epoch_zero
 from .microscope import trained_layers
 from .rehearsal import rehearse
 from .replica import Replica
+from .snapshot import names
 
 
 def train(
@@ -37,6 +38,7 @@ def train(
     resume=None,
     trace=True,
     keep_gradients_every=0,
+    phases=False,
     settings=None,
 ):
     """Train `model` on the ranks of `comm`, data-parallel, and tell how it goes.
@@ -80,12 +82,15 @@ def train(
         second, ever more seldom in a long run; n: every n-th; False: none.
     keep_gradients_every : int
         Of every n-th step the gradients of all ranks are told (`Gradients`, `GradientValues`, see `dtnn.gradients`); 0: of none.
+    phases : bool
+        Tell a `Phase` of all ranks after each part of a step (forward, backward, reduce, update), which a pause can then follow.
+        For looking, not for speed: nothing overlaps. The weights are the same, bit by bit.
     settings : dict
         Plain values that the `Start` record should also say.
 
     Yields
     ------
-    Place, Start, Note, Clock, Step, Ledger, Trace, Gradients, GradientValues, Paused, Resumed, Epoch, Finish
+    Place, Start, Note, Clock, Step, Phase, Ledger, Trace, Gradients, GradientValues, Weights, Paused, Resumed, Epoch, Finish
         See `dtnn.records`. A `Stop` sent into the generator ends the training of all ranks after the same step, other
         commands (`dtnn.commands`) make it pause, or change the learning rate; while it pauses, rank 0 yields None. So does
         leaving the loop at a record that all ranks get (not with `BatchNorm2d`: running statistics are made one by a `Stop`).
@@ -99,7 +104,7 @@ def train(
     ------
     ValueError
         A batch smaller than the number of ranks; another optimizer than the one to resume; `deterministic` with a strategy that
-        can't be.
+        can't be; `phases` with one whose ranks don't take their steps together.
     OutOfSync
         On all ranks, when replicas that should be equal are not: they are compared after some early steps, every hundredth, and
         every epoch. Names the ranks and the first parameter that differs.
@@ -119,15 +124,18 @@ def train(
     if deterministic:
         check_repeatable(strategy)
         comm = Ordered(comm)
+    apart = out_of_step(strategy)
+    if phases and apart:
+        raise ValueError(f"phases=True, but {apart}")
     told = listed((yield Place(comm.rank, describe())))
     faults = {"injected": list(comm.faults)} if getattr(comm, "faults", ()) else {}
-    layers = {"layers": list(trained_layers(model.parameters))}
+    layers = {"layers": list(trained_layers(model.parameters)), "weights": names(model.parameters), "out_of_step": apart}
     told += listed((yield Start(time.time(), comm.size, {**(settings or {}), **layers, **faults})))
     for text in faults.get("injected", ()):
         told += listed((yield Note(0, time.time(), f"injected: {text}")))
     seed = int(comm.Bcast(np.array([seed], np.int64))[0])
     broadcast(comm, model.parameters)
-    sizes = batch_size, strategy, seed, trace, keep_gradients_every
+    sizes = batch_size, strategy, seed, trace, keep_gradients_every, phases
     replica = Replica(comm, model, data, loss, metrics, optimizer, *sizes)
     replica.orders.hear(told)
     done, known = replica.resume(resume) if resume else (0, "")
