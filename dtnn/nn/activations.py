@@ -1,5 +1,6 @@
 """Activations: functions of each number."""
 
+from ..allowed import number
 from ..kernels import activations, pointwise
 from .layer import Layer
 from .passes import Pass, checked, joined
@@ -71,6 +72,7 @@ class LeakyReLU(Layer):
     replays = True
 
     def __init__(self, slope=0.01):
+        number("LeakyReLU: slope", slope, "a finite number, such as 0.01")
         self.slope = slope
 
     def forward(self, x, step=None):
@@ -100,6 +102,7 @@ class ELU(Layer):
     replays = True
 
     def __init__(self, alpha=1.0):
+        number("ELU: alpha", alpha, "a finite number, such as 1.0")
         self.alpha = alpha
 
     def forward(self, x, step=None):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..allowed import flag
 from ..kernels.batched import batched_product
 from ..kernels.softmax import softmax, softmax_gradient
 from .activations import GELU
@@ -45,7 +46,7 @@ class MultiHeadAttention(Layer):
     """
 
     def __init__(self, heads, causal=False):
-        self.heads, self.causal = whole(heads, "heads", "MultiHeadAttention"), causal
+        self.heads, self.causal = whole(heads, "heads", "MultiHeadAttention"), flag("MultiHeadAttention: causal", causal)
         self.project, self.join = None, None
 
     def build(self, shape, rng):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..allowed import flag
 from ..kernels.averages import average, average_gradient
 from ..kernels.tape import call
 from .layer import Layer
@@ -35,7 +36,8 @@ class AvgPool2d(Layer):
 
     def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):
         self.kernel_size, self.stride, self.padding, self.ceil_mode = kernel_size, stride, padding, ceil_mode
-        self.count_include_pad = count_include_pad
+        flag("AvgPool2d: ceil_mode", ceil_mode)
+        self.count_include_pad = flag("AvgPool2d: count_include_pad", count_include_pad)
         self._size, self._stride, self._padding = pool_window("AvgPool2d", kernel_size, stride, padding)
 
     def build(self, shape, rng):

@@ -4,6 +4,7 @@ from numbers import Real
 
 import numpy as np
 
+from ..allowed import flag
 from ..kernels import normalization as kernels
 from ..kernels.parts import parts_for, run
 from ..kernels.tape import call
@@ -46,8 +47,9 @@ class BatchNorm2d(Layer):
     def __init__(self, eps=1e-5, momentum=0.1, sync=False):
         self.eps, self.momentum, self.sync = eps, momentum, sync
         for name, value, low in (("eps", eps, 0), ("momentum", momentum, 0)):
-            if not isinstance(value, Real) or not low <= value <= 1:
+            if not isinstance(value, Real) or isinstance(value, bool) or not low <= value <= 1:
                 raise ValueError(f"{type(self).__name__}: {name} is {value!r}; it must be a number in [0, 1]")
+        flag(f"{type(self).__name__}: sync", sync)
         self.weight = self.bias = None
 
     def build(self, shape, rng):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..allowed import flag
 from ..kernels import conv_depthwise, conv_direct, conv_im2col, conv_plain, conv_winograd
 from ..kernels.activations import sum_delta
 from ..kernels.conv_plan import Window
@@ -75,6 +76,8 @@ class Conv2d(Layer):
         self._window = Window(self._stride, (self._margins[0][0], self._margins[1][0]), self._dilation)
         self.weight, self.bias, self.init = None, bias, init
         self.algorithm, self.exact = algorithm, exact
+        flag("Conv2d: bias", bias)
+        flag("Conv2d: exact", exact)
         initialiser(init, "Conv2d")
         check_algorithm(self)
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..allowed import number
 from ..kernels import layer_norm as kernels
 from ..kernels.tape import call
 from .layer import Layer, Parameter, keeps_weights
@@ -16,6 +17,7 @@ class LayerNorm(Layer):
     Parameters
     ----------
     eps : float
+        Above 0; keeps the root from 0.
 
     Notes
     -----
@@ -32,6 +34,7 @@ class LayerNorm(Layer):
     replays = True
 
     def __init__(self, eps=1e-5):
+        number("LayerNorm: eps", eps, "a small number above 0, such as 1e-5", lambda eps: 0 < eps < np.inf)
         self.eps, self.weight = eps, None
 
     def build(self, shape, rng):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..allowed import flag
 from ..kernels import dense
 from ..kernels.activations import sum_delta
 from .init import initialiser
@@ -41,6 +42,7 @@ class Linear(Layer):
     def __init__(self, features, bias=True, init="he_uniform"):
         self.features = whole(features, "features", "Linear")
         self.weight, self.bias, self.init = None, bias, init
+        flag("Linear: bias", bias)
         initialiser(init, "Linear")
 
     def build(self, shape, rng):

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..kernels import losses
 from .regression_losses import binary_cross_entropy, huber, mae, mse
-from .targets import as_labels, as_rows
+from .targets import arrays, as_labels, as_rows
 
 # what a name as text may mean; CrossEntropy and Huber, which have settings, are imported
 __all__ = ["binary_cross_entropy", "cross_entropy", "hinge", "huber", "mae", "mse"]
@@ -129,7 +129,7 @@ hinge.takes_labels = True
 
 def logits(outputs, name):
     """Outputs of a classifier: (K, N), C-contiguous."""
-    if outputs.ndim != 2:
+    if arrays(outputs, name).ndim != 2:
         raise ValueError(
             f"{name}: outputs have shape {outputs.shape}, but must be (classes, N); end the model with Linear(classes)"
         )

@@ -2,6 +2,8 @@
 
 from numbers import Integral, Real
 
+MOST = 1 << 31  # more than any memory has room for
+
 
 def whole(value, name, layer, least=1):
     """An integer of at least `least`.
@@ -13,8 +15,9 @@ def whole(value, name, layer, least=1):
     """
     if not isinstance(value, Integral) or isinstance(value, bool):
         raise TypeError(f"{layer}: {name} is {value!r}; it must be an integer of at least {least}")
-    if value < least:
-        raise ValueError(f"{layer}: {name} is {value}; it must be at least {least}")
+    if not least <= value < MOST:
+        wanted = f"at least {least}" if value < least else f"below {MOST}"
+        raise ValueError(f"{layer}: {name} is {value}; it must be {wanted}")
     return int(value)
 
 

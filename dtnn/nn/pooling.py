@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..allowed import flag
 from ..kernels import pooling, pooling_plain
 from ..kernels.parts import parts_for, run
 from .layer import Layer
@@ -39,6 +40,7 @@ class MaxPool2d(Layer):
     replays = True
 
     def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False):
+        flag("MaxPool2d: ceil_mode", ceil_mode)
         self.kernel_size, self.stride, self.padding, self.ceil_mode = kernel_size, stride, padding, ceil_mode
         self._size, self._stride, self._padding = pool_window("MaxPool2d", kernel_size, stride, padding)
 

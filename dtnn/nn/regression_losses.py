@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..allowed import number
+from .targets import arrays
+
 
 def as_numbers(outputs, targets, name):
     """Targets (N, ...) as (..., N) in the type of the outputs.
@@ -16,7 +19,7 @@ def as_numbers(outputs, targets, name):
     ValueError
         If there are not as many as outputs.
     """
-    targets = np.asarray(targets)
+    targets, outputs = np.asarray(targets), arrays(outputs, name)
     targets = targets[:, None] if targets.ndim == 1 else targets
     expected = (*outputs.shape[-1:], *outputs.shape[:-1])
     if targets.shape != expected:
@@ -75,6 +78,11 @@ class Huber:
     delta : float
         Where the parabola becomes a line.
 
+    Raises
+    ------
+    ValueError, TypeError
+        `delta` is no number above 0.
+
     Notes
     -----
     Huber, "Robust estimation of a location parameter", 1964.
@@ -86,6 +94,9 @@ class Huber:
     """
 
     delta: float = 1.0
+
+    def __post_init__(self):
+        number("Huber: delta", self.delta, "a number above 0, such as 1.0", lambda delta: 0 < delta < np.inf)
 
     def __call__(self, outputs, targets, weight=None):
         """(sum of losses, gradient of sum / weight)"""

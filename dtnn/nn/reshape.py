@@ -1,7 +1,10 @@
 """`Reshape`: the same numbers in another shape."""
 
 import math
+import operator
+from numbers import Integral
 
+from ..allowed import shown
 from .layer import Layer
 from .passes import joined
 
@@ -23,7 +26,12 @@ class Reshape(Layer):
     replays = True
 
     def __init__(self, shape):
-        self.shape = tuple(shape)
+        try:
+            self.shape = (operator.index(shape),) if hasattr(shape, "__index__") else tuple(map(operator.index, shape))
+        except TypeError:
+            raise TypeError(
+                f"Reshape: shape is {shown(shape)}; it must be whole numbers, such as (8, 4, 4) or (-1, 16)"
+            ) from None
 
     def build(self, shape, rng):
         """(...) -> the shape"""

@@ -2,6 +2,15 @@
 
 import numpy as np
 
+from ..allowed import shown
+
+
+def arrays(outputs, name):
+    """What a model gave, if it is an array."""
+    if not isinstance(outputs, np.ndarray):
+        raise TypeError(f"{name}: outputs are {shown(outputs)}; give an array (outputs, N), samples last, as a layer gives it")
+    return outputs
+
 
 def as_labels(targets, count, name):
     """Integer labels (N,), or None if the targets are (N, K) rows.
