@@ -23,7 +23,7 @@ def own_strategies(names):
     --------
     >>> from dtnn.parallel import LocalSGD
     >>> own_strategies({"every8": LocalSGD(8), "LocalSGD": LocalSGD, "n": 3})
-    {'every8': LocalSGD(every=8, after=0.0)}
+    {'every8': LocalSGD(every=8, after=0)}
     """
     found = {name: thing for name, thing in list(names.items()) if not name.startswith("_") and _begins(thing)}
     ours = [name for name, thing in found.items() if isinstance(thing, type) and thing.__module__.startswith("dtnn.")]
