@@ -99,6 +99,13 @@ def listed(name, value, of):
 
 
 def shown(value):
-    """The value as it would be written, cut where it is long."""
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:60]}... (a {type(value).__name__})"
+    """The value as it would be written, cut where it is long.
+
+    >>> shown("x" * 100)
+    "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx... (str)"
+    """
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # a whole number of more digits than Python writes, or an object of the user's that can't tell
+        text = f"<{type(value).__name__}>"
+    return text if len(text) <= 80 else f"{text[:60]}... ({type(value).__name__})"

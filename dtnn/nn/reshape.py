@@ -27,11 +27,9 @@ class Reshape(Layer):
 
     def __init__(self, shape):
         try:
-            self.shape = (operator.index(shape),) if hasattr(shape, "__index__") else tuple(map(operator.index, shape))
+            self.shape = tuple(map(operator.index, [shape] if isinstance(shape, Integral) else shape))
         except TypeError:
-            raise TypeError(
-                f"Reshape: shape is {shown(shape)}; it must be whole numbers, such as (8, 4, 4) or (-1, 16)"
-            ) from None
+            raise TypeError(f"Reshape: shape is {shown(shape)}; give whole numbers, such as (8, 4, 4) or (-1, 16)") from None
 
     def build(self, shape, rng):
         """(...) -> the shape"""

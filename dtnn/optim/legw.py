@@ -1,5 +1,8 @@
 """LEGW: how the learning rate and its warm-up go with the size of the batch."""
 
+import math
+
+from ..allowed import number
 from .scaled import scaled
 from .schedules import warm_up
 
@@ -36,4 +39,6 @@ def legw(lr, times, epochs=0.1):
     >>> legw(0.1, 64)
     warm_up(0.8, 6.4)
     """
+    number("times", times, "how many times larger the batch is, 1 or more", lambda times: 1 <= times < math.inf)
+    number("epochs", epochs, "epochs of warm-up, 0 or more", lambda epochs: 0 <= epochs < math.inf)
     return warm_up(scaled(lr, times, "sqrt"), times * epochs)

@@ -3,6 +3,7 @@
 import math
 from dataclasses import fields
 
+from ..allowed import shown
 from ..kernels.aligned import aligned
 from ..kernels.updates_adaptive import clip
 
@@ -32,9 +33,8 @@ class Optimizer:
 
     def __post_init__(self):
         for name, (holds, words) in RULES.items():
-            value = getattr(self, name, None)
-            if value is not None and not _true(holds, value):
-                raise ValueError(f"{type(self).__name__}: {name}={value!r} must be {words}")
+            if hasattr(self, name) and not _true(holds, getattr(self, name)):
+                raise ValueError(f"{type(self).__name__}: {name}={shown(getattr(self, name))} must be {words}")
 
     def __repr__(self):
         changed = (f for f in fields(self) if f.name == "lr" or getattr(self, f.name) != f.default)
@@ -85,7 +85,7 @@ def zeros(parameters):
 
 def _true(holds, value):
     try:
-        return bool(holds(value))
+        return bool(holds(value)) and (value is not True or holds is _flag)
     except (TypeError, ValueError, OverflowError):
         return False
 
@@ -102,6 +102,10 @@ def _positive(x):
     return 0 < x < math.inf
 
 
+def _flag(x):
+    return x is True or x is False
+
+
 RULES = {
     "lr": (lambda x: callable(x) or _not_negative(x), "a number >= 0, such as 0.01, or a schedule such as optim.cosine(0.1)"),
     "momentum": (_below_one, "a number >= 0 and < 1, such as 0.9"),
@@ -112,5 +116,8 @@ RULES = {
     "trust": (_positive, "a number > 0, such as 0.001"),
     "initial": (_not_negative, "a number >= 0"),
     "momentum_decay": (_not_negative, "a number >= 0, such as 0.004"),
-    "clip_norm": (_positive, "a number > 0, such as 1.0, or None"),
+    "clip_norm": (lambda x: x is None or _positive(x), "a number > 0, such as 1.0, or None"),
+    "decay_all": (_flag, "True or False"),
+    "nesterov": (_flag, "True or False"),
+    "centered": (_flag, "True or False"),
 }

@@ -2,7 +2,8 @@
 
 import math
 
-from .schedules import times
+from ..allowed import number, shown
+from .schedules import rate, times
 
 RULES = {"linear": lambda ranks: ranks, "sqrt": math.sqrt, None: lambda ranks: 1}
 
@@ -33,9 +34,8 @@ def scaled(lr, ranks, rule="linear"):
     >>> scaled(0.1, 4), scaled(0.1, 4, "sqrt"), scaled(0.1, 4, None)
     (0.4, 0.2, 0.1)
     """
-    if rule not in RULES:
-        raise ValueError(f'rule={rule!r} is no way to scale a learning rate: use "linear", "sqrt" or None')
-    if not ranks >= 1:
-        raise ValueError(f"ranks={ranks!r}: give how many times larger the batch is, 1 or more")
+    if rule not in list(RULES):
+        raise ValueError(f'rule={shown(rule)} is no way to scale a learning rate: use "linear", "sqrt" or None')
+    number("ranks", ranks, "how many times larger the batch is, 1 or more", lambda ranks: 1 <= ranks < math.inf)
     factor = RULES[rule](ranks)
-    return times(lr, factor) if callable(lr) else float(lr) * factor
+    return times(lr, factor) if callable(lr) else rate("lr", lr) * factor

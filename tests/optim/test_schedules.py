@@ -145,7 +145,7 @@ def test_legw_warms_up_in_as_many_steps_whatever_the_batch(times):
 def test_legw_takes_schedules_and_refuses_smaller_batches():
     assert legw(poly(1.0, 2), 4, 0.5)(at(5)) == pytest.approx(2 * 0.25)
     assert pickle.loads(pickle.dumps(legw(0.1, 4))) == legw(0.1, 4)
-    with pytest.raises(ValueError, match=r"ranks=0.5: .*1 or more"):
+    with pytest.raises(ValueError, match=r"times=0.5: .*1 or more"):
         legw(0.1, 0.5)
 
 
