@@ -9,7 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..allowed import listed, number, shown, whole
 from ..kernels.random import stream
+
+FAR = 1 << 20  # pixels: further than any image goes
 
 
 class Draw:
@@ -50,6 +53,9 @@ class Flip:
 
     probability: float = 0.5
 
+    def __post_init__(self):
+        number("Flip: probability", self.probability, "a number from 0 to 1, such as 0.5", lambda value: 0 <= value <= 1)
+
     def __call__(self, images, draw):
         chosen = draw()[:, 0] < self.probability
         images[chosen] = images[chosen, :, ::-1]
@@ -61,6 +67,9 @@ class Shift:
     """Moves an image by up to `pixels` each way; zeros come in (a random crop after padding)."""
 
     pixels: int = 4
+
+    def __post_init__(self):
+        whole("Shift: pixels", self.pixels, 0, FAR)
 
     def __call__(self, images, draw):
         height, width, channels = images.shape[1:]
@@ -79,12 +88,24 @@ class Cutout:
 
     size: int = 8
 
+    def __post_init__(self):
+        whole("Cutout: size", self.size, 1, FAR)
+
     def __call__(self, images, draw):
         middles = (draw(2) * images.shape[1:3]).astype(int)
         for image, (row, column) in zip(images, middles):
             top, left = row - self.size // 2, column - self.size // 2
             image[max(0, top) : top + self.size, max(0, left) : left + self.size] = 0
         return images
+
+
+def changes(augment):
+    """The functions of a list of augmentations, as a tuple."""
+    found = tuple(listed("augment", augment, "functions of (images, draw), such as [Flip(), Shift(2)]"))
+    for change in found:
+        if not callable(change) or isinstance(change, type):
+            raise TypeError(f"augment: {shown(change)} is no function of (images, draw); give such as [Flip(), Shift(2)]")
+    return found
 
 
 def _stir(x):

@@ -2,7 +2,10 @@
 
 import operator
 
+from ..allowed import shown, whole
 from ..kernels.random import permutation
+
+MOST = 1 << 20  # ranks: more than any machine has
 
 
 def batches(total, batch_size, seed=0, epoch=0):
@@ -27,7 +30,8 @@ def batches(total, batch_size, seed=0, epoch=0):
     >>> [len(batch) for batch in batches(10, 4)]
     [4, 4, 2]
     """
-    order = permutation(total, seed, epoch)
+    batch_size = _positive("batch_size", batch_size)
+    order = permutation(whole("total", total), whole("seed", seed), whole("epoch", epoch))
     for first in range(0, total, batch_size):
         yield order[first : first + batch_size]
 
@@ -42,7 +46,7 @@ def shares(count, size):
     >>> shares(10, 3), shares(2, 3)
     ([(0, 4), (4, 3), (7, 3)], [(0, 1), (1, 1), (2, 0)])
     """
-    each, more = divmod(count, size)
+    each, more = divmod(whole("count", count), whole("size", size, 1, MOST))
     return [(rank * each + min(rank, more), each + (rank < more)) for rank in range(size)]
 
 
@@ -64,6 +68,7 @@ def global_batch(total, ranks, batch_size=None, batch_size_per_rank=None):
             f"batch_size={batch_size} and batch_size_per_rank={batch_size_per_rank} are both given: "
             f"give the global one, or the one a rank (here it would be {batch_size_per_rank * ranks} over {ranks} ranks)"
         )
+    total, ranks = whole("total", total), whole("ranks", ranks, 1)
     if batch_size_per_rank is not None:
         return min(total, _positive("batch_size_per_rank", batch_size_per_rank) * ranks)
     asked = _positive("batch_size", 32 if batch_size is None else batch_size)
@@ -77,9 +82,11 @@ def global_batch(total, ranks, batch_size=None, batch_size_per_rank=None):
 
 def _positive(name, value):
     try:
-        whole = operator.index(value)
+        found = operator.index(None if isinstance(value, bool) else value)
     except TypeError:
-        raise TypeError(f"{name}={value!r} is a {type(value).__name__}: give a whole number of samples, such as 32") from None
-    if whole < 1:
-        raise ValueError(f"{name}={whole}: give 1 or more samples, such as 32")
-    return whole
+        raise TypeError(
+            f"{name}={shown(value)} is a {type(value).__name__}: give a whole number of samples, such as 32"
+        ) from None
+    if found < 1:
+        raise ValueError(f"{name}={found}: give 1 or more samples, such as 32")
+    return found

@@ -1,12 +1,17 @@
 """A data set: what to train on, what to test on, and how it is to be shown."""
 
 import base64
+from numbers import Integral
 
 import numpy as np
 
+from ..allowed import listed, shown, whole
+from .augment import changes
 from .labels import labels
 from .samples import Samples
 from .strip import strip
+
+MOST = 1 << 20  # classes: more than anybody tells apart
 
 
 class Dataset:
@@ -51,9 +56,10 @@ class Dataset:
         if (x_test is None) != (y_test is None):
             missing = "x_test" if x_test is None else "y_test"
             raise ValueError(f"{missing} is None, but its partner is given: pass both x_test and y_test, or neither")
-        self.name, self.source = name, source
-        self.classes = tuple(map(str, range(classes))) if isinstance(classes, int) else classes and tuple(classes)
-        self.train = self._checked(Samples(x_train, y_train, scale, "_train", tuple(augment)))
+        if not isinstance(name, str):
+            raise TypeError(f'name={shown(name)}: give text, such as "digits"')
+        self.name, self.source, self.classes = name, source, _names(classes)
+        self.train = self._checked(Samples(x_train, y_train, scale, "_train", changes(augment)))
         self.test = None if x_test is None else self._checked(Samples(x_test, y_test, scale, "_test"))
         self._check_parts()
 
@@ -133,6 +139,15 @@ class Dataset:
             raise ValueError(
                 f"x_train has samples of shape {train.shape[1:]}, x_test of {test.shape[1:]}: crop, pad or reshape one of them"
             )
+
+
+def _names(classes):
+    """The names of the classes, or None where nothing is known of them."""
+    if classes is None:
+        return None
+    if isinstance(classes, Integral):
+        return tuple(map(str, range(whole("classes", classes, 1, MOST))))
+    return tuple(map(str, listed("classes", classes, "names, or give the number of classes")))
 
 
 def _restored(values):

@@ -5,6 +5,8 @@ import warnings
 
 import numpy as np
 
+from ..allowed import shown
+
 ROWS_AT_ONCE = 1 << 22  # elements looked at together: small enough that the search for NaN needs no second data set's memory
 
 
@@ -41,7 +43,9 @@ def inputs(x, name="x"):
     ...
     ValueError: x[1, 1] is nan: inputs must be finite numbers. Remove such samples, or replace the values: np.nan_to_num(x)
     """
-    x = np.asarray(x)
+    given, x = x, np.asarray(x)
+    if x.ndim == 0:
+        raise TypeError(f"{name}={shown(given)}: give an array of samples, the samples along the first axis")
     _check_shape(x, name)
     if x.dtype in (np.int32, np.int64):
         return _tokens(x, name)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..allowed import shown, whole
 from .inputs import check_finite
 
 
@@ -24,16 +25,17 @@ def targets(y, count, name="y", of="x"):
     ...
     ValueError: x has 2 samples, y has 3: each sample needs its own target; check how they were selected
     """
-    y = np.asarray(y)
+    given, y = y, np.asarray(y)
+    if y.ndim == 0:
+        raise TypeError(f"{name}={shown(given)}: give an array of {count} targets, one a sample")
     if y.dtype.kind not in "biuf":
         raise TypeError(
             f"{name} has dtype {y.dtype}: targets are numbers. "
             f"Names become labels by classes, {name} = np.unique({name}, return_inverse=True)"
         )
-    if y.ndim == 0 or len(y) != count:
-        given = "is a single number" if y.ndim == 0 else f"has {len(y)}"
+    if len(y) != count:
         raise ValueError(
-            f"{of} has {count} samples, {name} {given}: each sample needs its own target; check how they were selected"
+            f"{of} has {count} samples, {name} has {len(y)}: each sample needs its own target; check how they were selected"
         )
     if y.dtype.kind == "f":
         y = np.ascontiguousarray(y.reshape(count, -1) if y.ndim < 2 else y, dtype=np.float32)
@@ -61,7 +63,7 @@ def labels(y, classes, name="y"):
     ...
     ValueError: y[2] is 3, but with 3 classes the labels go from 0 to 2. Correct it, or give the last layer one output a class
     """
-    y = np.asarray(y)
+    y, classes = np.asarray(y), whole("classes", classes, 1)
     if y.ndim == 2 and y.shape[1] != 1:
         return _from_one_hot(y, classes, name)
     if y.ndim > 2:

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..allowed import number, shown
 from ..kernels.aligned import aligned
 from ..kernels.gather import gather
-from .augment import Draw
+from .augment import Draw, changes
 from .inputs import check_inputs, inputs, is_finite
 from .labels import labels, targets
 
@@ -55,10 +56,12 @@ class Samples:
     def __post_init__(self):
         set_ = object.__setattr__  # the usual way to fill a frozen dataclass
         set_(self, "x", inputs(self.x, f"x{self.part}"))
+        set_(self, "augment", changes(self.augment))
         if self.y is not None:
             set_(self, "y", targets(self.y, len(self.x), f"y{self.part}", f"x{self.part}"))
         if self.scale is None:
             set_(self, "scale", 1 / 255 if self.x.dtype == np.uint8 else 1.0)
+        number("scale", self.scale, "a finite number that is not 0, such as 1/255", lambda scale: scale and math.isfinite(scale))
 
     @property
     def input_shape(self):
@@ -164,7 +167,7 @@ class Samples:
     def _told(self):
         if self.y is None:
             return "no targets"
-        if self.y.dtype.kind == "i" and self.y.ndim == 1:
+        if self.y.dtype.kind == "i" and self.y.ndim == 1 and len(self):
             return f"labels {self.y.min()}..{self.y.max()}"
         return f"targets {self.y.shape[1:]} {self.y.dtype}"
 
@@ -193,8 +196,9 @@ def samples(data, y=None, part="train"):
         return _part(data, part)
     if isinstance(data, tuple | list) and len(data) == 2:
         return Samples(*data)
+    what = "" if isinstance(data, np.ndarray) else f" ({shown(data)})"
     raise TypeError(
-        f"data is a {type(data).__name__} without targets: "
+        f"data is a {type(data).__name__}{what} without targets: "
         "pass a Dataset (dtnn.data.mnist5k()), a pair (x, y), or x and y one after the other"
     )
 

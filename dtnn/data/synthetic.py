@@ -4,9 +4,11 @@ import operator
 
 import numpy as np
 
+from ..allowed import shown, whole
 from ..kernels.random import bits, stream
 from .dataset import Dataset
 
+MOST = 1 << 31  # images, or classes: more than any memory has room for
 COARSE = 4  # pixels: the side of the squares that make up a class's pattern
 
 
@@ -38,6 +40,7 @@ def synthetic(shape=(32, 32, 3), classes=10, samples=1000, test=200, seed=0):
       train  6 samples, 3 a class
       test   4 samples, 2 a class
     """
+    seed = whole("seed", seed, 0, 2**63 - 1)
     shape = _checked(shape, classes=classes, samples=samples, test=test)
     label = np.arange(samples + test) % classes
     noise = bits(stream(seed, 1), int(np.prod(shape)), 0, samples + test) >> np.uint32(25)  # 0..127
@@ -57,12 +60,11 @@ def _patterns(shape, classes, seed):
 
 def _checked(shape, **numbers):
     try:
-        shape = tuple(map(operator.index, shape))
+        found = () if isinstance(shape, bytes) else tuple(map(operator.index, shape))
     except TypeError:
-        shape = (shape,)
-    if len(shape) != 3 or not all(isinstance(n, int) and n > 0 for n in shape):
-        raise ValueError(f"shape={shape}: give (height, width, channels), such as (32, 32, 3)")
-    for name, number in numbers.items():
-        if number < 1:
-            raise ValueError(f"{name}={number}: give 1 or more")
-    return shape
+        found = ()
+    if len(found) != 3 or not all(isinstance(n, int) and n > 0 for n in found):
+        raise ValueError(f"shape={shown(shape)}: give (height, width, channels), such as (32, 32, 3)")
+    for name, value in numbers.items():
+        whole(name, value, 1, MOST)
+    return found

@@ -8,8 +8,11 @@ Parameters of all of them: `samples` to train on, and as many to test on; `noise
 
 import numpy as np
 
+from ..allowed import number, whole
 from ..kernels.random import stream, uniform
 from .dataset import Dataset
+
+MOST = 1 << 24  # points: far more than a picture shows
 
 
 def circle(samples=200, noise=0.0, seed=0):
@@ -60,14 +63,13 @@ def _alternating(samples):
 
 
 def _draws(samples, numbers, seed):
-    if samples < 2:
-        raise ValueError(f"samples={samples}: two classes need 2 or more, such as 200")
+    whole("samples", samples, 2, MOST)
+    seed = whole("seed", seed, 0, 2**63 - 1)
     return uniform(stream(seed, 2), numbers, 0, 2 * samples).astype(np.float64)
 
 
 def _dataset(make, samples, noise, seed, x, y, label, blur):
-    if not 0 <= noise <= 1:
-        raise ValueError(f"noise={noise}: from 0 (clean) to 1")
+    number("noise", noise, "a number from 0 (clean) to 1", lambda noise: 0 <= noise <= 1)
     points = np.stack([x, y], axis=1) + 0.5 * noise * (2 * np.stack(blur, axis=1) - 1)
     points = np.ascontiguousarray(points, np.float32)
     halves = points[:samples], label[:samples], points[samples:], label[samples:]
