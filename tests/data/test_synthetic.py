@@ -33,10 +33,10 @@ def test_nothing_is_the_same_in_all_images():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (dict(shape=32), r"shape=\(32,\): give \(height, width, channels\), such as \(32, 32, 3\)"),
+        (dict(shape=32), r"shape=32: give \(height, width, channels\), such as \(32, 32, 3\)"),
         (dict(shape=(32, 0, 3)), r"shape=\(32, 0, 3\): give"),
         (dict(classes=0), "classes=0: give a whole number of at least 1"),
-        (dict(test=0), "test=0: give 1 or more"),
+        (dict(test=0), "test=0: give a whole number of at least 1"),
     ],
 )
 def test_impossible_arguments_are_refused(arguments, message):
