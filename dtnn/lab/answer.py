@@ -6,8 +6,8 @@ import html
 import ipywidgets as widgets
 from matplotlib import rc_context
 
-from ..plots.axes import Sheet, paper
-from ..plots.picture import STYLE
+from ..plots.axes import STYLE, Sheet, paper
+from ..plots.fitted import Fitted
 from .looks import Message, faint
 from .panel import begin
 
@@ -61,6 +61,6 @@ class Answer:
 def on_paper(draw):
     """The PNG of one Axes that `draw(ax)` fills."""
     with rc_context(STYLE):
-        sheet = Sheet(figsize=(9.6, 4.4), dpi=100, layout="constrained")
+        sheet = Sheet(figsize=(9.6, 4.4), dpi=100, layout=Fitted())
         draw(sheet.add_subplot())
         return paper(sheet)._repr_png_()

@@ -1,15 +1,13 @@
 """`Sheet`: a matplotlib figure that is shown in a widget, and can be changed there."""
 
-import io
-
 import ipywidgets as widgets
 from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from PIL import Image
 
-from ..plots.axes import paper
-from ..plots.picture import COLOURS, STYLE
+from ..plots.axes import STYLE, paper
+from ..plots.fitted import Fitted
+from ..plots.png import png
 
 
 class Sheet:
@@ -32,8 +30,7 @@ class Sheet:
         """New, empty axes in place of what was there: one, or an array of them."""
         self._ground, self._laid_out = None, False
         with rc_context(STYLE):
-            self.figure = Figure(figsize=(self.size[0] / 100, self.size[1] / 100), dpi=100, layout="constrained")
-            self.figure.get_layout_engine().set(rect=(0, 0, 0.985, 1))  # room for a last tick's label
+            self.figure = Figure(figsize=(self.size[0] / 100, self.size[1] / 100), dpi=100, layout=Fitted())
             FigureCanvasAgg(self.figure)
             return self.figure.subplots(rows, columns, **how)
 
@@ -60,14 +57,14 @@ class Sheet:
         with rc_context(STYLE):
             if not self._laid_out:
                 paper(self.figure)
-                self.figure.draw_without_rendering()
+                self.figure.get_layout_engine().execute(self.figure)
                 self.figure.set_layout_engine("none")
                 self._laid_out = True
             if moving:
                 self._draw_over(moving, frame)
             else:
                 self.figure.canvas.draw()
-        self.png = _png(self.figure.canvas)
+        self.png = png(self.figure.canvas)
         self.image.value = self.png
 
     def _draw_over(self, moving, frame):
@@ -80,11 +77,3 @@ class Sheet:
         canvas.restore_region(self._ground)
         for artist in moving:
             self.figure.draw_artist(artist)
-
-
-def _png(canvas):
-    written = io.BytesIO()
-    image = Image.frombuffer("RGBA", canvas.get_width_height(), canvas.buffer_rgba(), "raw", "RGBA", 0, 1).convert("RGB")
-    few = image.quantize(COLOURS, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
-    few.save(written, "png", compress_level=3)
-    return written.getvalue()

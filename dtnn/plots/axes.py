@@ -1,11 +1,15 @@
 """Where a drawing function draws: the Axes it is given, or one of its own."""
 
-import io
-
+from matplotlib import rcParamsDefault
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from .palette import FAINT, INK, PAPER, RULE
+from .png import COLOURS, png
+
+STYLED = ("axes", "font", "grid", "hatch", "legend", "lines", "patch", "text", "xtick", "ytick")
+STYLE = {key: value for key, value in rcParamsDefault.items() if key.split(".")[0] in STYLED}
+STYLE |= {"font.size": 10.5, "text.color": INK, "hatch.linewidth": 1.2}
 
 
 class Sheet(Figure):
@@ -16,9 +20,9 @@ class Sheet(Figure):
         FigureCanvasAgg(self)
 
     def _repr_png_(self):
-        written = io.BytesIO()
-        self.savefig(written, format="png")
-        return written.getvalue()
+        canvas = self.canvas if isinstance(self.canvas, FigureCanvasAgg) else FigureCanvasAgg(self)
+        canvas.draw()
+        return png(canvas, None if any(ax.images for ax in self.axes) else COLOURS)
 
 
 def axes_or_new(ax, figsize=(6.4, 3.6)):
@@ -32,7 +36,7 @@ def axes_or_new(ax, figsize=(6.4, 3.6)):
 
 def dress(ax, title="", x="", y="", grid="y"):
     """The same quiet frame for every picture: two spines, a faint grid, a title at the left."""
-    ax.set_title(title, loc="left", fontsize="medium", fontweight="bold")
+    ax.set_title(title, loc="left", fontsize="medium", fontweight="bold", y=1.0)  # or its place would be sought at each drawing
     ax.set_xlabel(x)
     ax.set_ylabel(y)
     ax.spines[["top", "right"]].set_visible(False)

@@ -11,7 +11,6 @@ from .story import Story
 
 MOST = 16  # ranks that can be told apart
 WINDOWS = 200  # points a rank; of more, neighbours are taken together
-COMMUNICATION = ("pack", "wait", "transfer")
 TITLES = {
     "loss": ("Loss of each rank's own samples", ""),
     "work": ("Each rank's own work", "ms a step"),
@@ -48,13 +47,13 @@ def by_rank(records, ax=None, what="loss"):
     """
     if what not in TITLES:
         raise ValueError(f"what={what!r} is not known; choose {', '.join(map(repr, TITLES))}")
-    story = Story(records)
+    ledgers = [record for record in records if type(record) is Ledger and record.steps and record.samples]
+    story = Story([record for record in records if type(record) is not Ledger])
     title, unit = TITLES[what]
     ax = dress(axes_or_new(ax), title, "epoch" if story.steps_per_epoch else "step", unit)
     told = {}
-    for record in records:
-        if isinstance(record, Ledger) and record.steps and record.samples:
-            told.setdefault(record.rank, []).append(record)
+    for ledger in ledgers:
+        told.setdefault(ledger.rank, []).append(ledger)
     lines = {rank: _line(told[rank], what, story) for rank in sorted(told)[:MOST]}
     lines = {rank: (x, y) for rank, (x, y) in lines.items() if np.isfinite(y).any()}
     for (rank, (x, y)), colour in zip(lines.items(), colours(MOST)):
@@ -65,19 +64,23 @@ def by_rank(records, ax=None, what="loss"):
 
 def _line(ledgers, what, story):
     """Where a rank's points lie, and their values."""
-    groups = np.array_split(np.arange(len(ledgers)), min(WINDOWS, len(ledgers)))
-    x = np.array([ledgers[group[-1]].step for group in groups], float)
-    return np.asarray(story.epoch_of(x)), np.array([_value([ledgers[n] for n in group], what) for group in groups])
+    told = np.array([columns_of(ledger) for ledger in ledgers], float).T
+    ends = np.linspace(0, len(ledgers), min(WINDOWS, len(ledgers)) + 1).round().astype(int)
+    samples, steps, wait, communication, seconds, loss = np.add.reduceat(told[1:], ends[:-1], axis=1)
+    work = seconds - communication
+    values = {
+        "loss": lambda: loss / samples,
+        "wait": lambda: 1e3 * wait / steps,
+        "work": lambda: 1e3 * work / steps,
+        "samples/s": lambda: samples / np.maximum(work, 1e-9),
+    }
+    return np.asarray(story.epoch_of(told[0, ends[1:] - 1])), values[what]()
 
 
-def _value(ledgers, what):
-    samples, steps = sum(each.samples for each in ledgers), sum(each.steps for each in ledgers)
-    if what == "loss":
-        return sum(each.loss * each.samples for each in ledgers) / samples
-    if what == "wait":
-        return 1e3 * sum(each.wait for each in ledgers) / steps
-    work = sum(each.seconds - sum(getattr(each, phase) for phase in COMMUNICATION) for each in ledgers)
-    return 1e3 * work / steps if what == "work" else samples / max(work, 1e-9)
+def columns_of(ledger):
+    """The numbers of a record that are added up."""
+    communication = ledger.pack + ledger.wait + ledger.transfer
+    return ledger.step, ledger.samples, ledger.steps, ledger.wait, communication, ledger.seconds, ledger.loss * ledger.samples
 
 
 def _frame(ax, what, ranks):

@@ -1,5 +1,7 @@
 """One step on all ranks: what each did when, what was on its way, and what it all hung on."""
 
+import numpy as np
+from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
@@ -7,12 +9,14 @@ from ..tracing.events import in_lines
 from ..tracing.path import critical_path, waits
 from ..tracing.steps import known
 from .axes import axes_or_new, dress, remark
+from .boxes import boxes
 from .palette import COMMUNICATION, FAINT, INK, OWN, PAPER, PHASES, RULE, STATES, on
 from .step_words import MOST, milliseconds, name, received, shown, title
 
 NARROW = 0.006  # of the Axes; a layer that is narrower has no edge
 ARROWS = 80  # messages up to which each has its arrow
 OWN_ROW, COMM_ROW = 0.46, 0.2  # heights; a rank's place is 1 high
+ON_ITS_WAY = "on its way"
 TOP, BELOW = -0.30, 0.24  # where the two rows begin
 WIDTH_OF_A_LETTER = 0.0066  # of the Axes, at the size of labels
 
@@ -48,7 +52,7 @@ class Gantt:
         self.ranks = shown(step, self.path, self.waits)
         self.row = {rank: place for place, rank in enumerate(self.ranks)}
         self.width = 1e3 * step.seconds or 1.0
-        self.seen = set()
+        self.seen, self._bars, self._edges, self._whiskers = set(), {}, [], []
 
     def draw(self):
         """Everything."""
@@ -56,12 +60,26 @@ class Gantt:
             self._own(rank)
             self._communication(rank)
             self._uncertainty(rank)
+        self._boxes()
         self._arrows()
         self._critical_path()
         self._frame()
 
-    def _bar(self, begin, seconds, top, height, colour, **more):
-        self.ax.barh(top, 1e3 * seconds, height, 1e3 * begin, align="edge", color=colour, **{"linewidth": 0, **more})
+    def _bar(self, kind, begin, seconds, top, height):
+        """A bar of a phase, or of what is "on its way"; they are drawn all together."""
+        self._bars.setdefault(kind, []).append((1e3 * begin, top, 1e3 * seconds, height))
+
+    def _boxes(self):
+        for kind, bars in self._bars.items():
+            look = {"hatch": "////", "edgecolors": PAPER} if kind == "wait" else {"alpha": 0.45} if kind == ON_ITS_WAY else {}
+            colour = PHASES["transfer" if kind == ON_ITS_WAY else kind]
+            boxes(self.ax, bars, facecolors=colour, linewidths=0, label=kind, **look)
+        self.ax.add_collection(LineCollection(self._edges, colors=PAPER, linewidths=0.8), autolim=False)
+        if self._whiskers:
+            look = {"color": STATES["interrupted"], "linewidth": 1.4, "clip_on": False}
+            self.ax.add_collection(LineCollection(self._whiskers, label="uncertainty of clocks", **look), autolim=False)
+            ends = [end for whisker in self._whiskers for end in whisker]
+            self.ax.plot(*zip(*ends), "|", ms=6, mew=1.4, color=STATES["interrupted"], clip_on=False)
 
     def _write(self, words, begin, seconds, middle, colour):
         """Words in a bar, the first that fit; None if none do."""
@@ -83,13 +101,12 @@ class Gantt:
         top = self.row[rank] + TOP
         for span in self.step.phases(rank):
             self.seen.add(span.name)
-            more = {"hatch": "////", "edgecolor": PAPER} if span.name == "wait" else {}
-            self._bar(span.time, span.seconds, top, OWN_ROW, PHASES.get(span.name, PHASES["other"]), **more)
+            self._bar(span.name if span.name in PHASES else "other", span.time, span.seconds, top, OWN_ROW)
             if span.name == "wait":
                 self._label_wait(rank, span, top + OWN_ROW / 2)
         for span in self.step.layers(rank):
             if 1e3 * span.seconds > NARROW * self.width:
-                self.ax.plot([1e3 * span.time] * 2, [top, top + OWN_ROW], color=PAPER, linewidth=0.8)
+                self._edges.append([(1e3 * span.time, top), (1e3 * span.time, top + OWN_ROW)])
             words = span.name, span.name.rpartition(".")[2]
             self._write(words, span.time, span.seconds, top + OWN_ROW / 2, on(PHASES.get(span.phase, PHASES["other"])))
 
@@ -109,7 +126,7 @@ class Gantt:
             height = COMM_ROW / len(lines)
             top = self.row[rank] + BELOW + place * height
             for span in line:
-                self._bar(span.time, span.seconds, top, height * 0.86, PHASES["transfer"], alpha=0.45)
+                self._bar(ON_ITS_WAY, span.time, span.seconds, top, height * 0.86)
                 size = f"{span.name} {span.bytes / 1000:,.0f} kB"
                 if len(lines) == 1:
                     self._write((size, span.name), span.time, span.seconds, top + height / 2, INK)
@@ -118,10 +135,12 @@ class Gantt:
         """From where each message was sent to where it was received."""
         pairs = [pair for rank in self.ranks for pair in received(self.step, rank)]
         pairs = [(sent, got) for sent, got in pairs if sent.source in self.row and sent.source in self.step.aligned]
-        for sent, got in pairs if len(pairs) <= ARROWS else ():
-            ends = (1e3 * (got.time + got.seconds), self._lane(got.rank)), (1e3 * sent.time, self._lane(sent.source))
-            style = {"arrowstyle": "->", "color": FAINT, "linewidth": 0.7, "shrinkA": 0, "shrinkB": 0}
-            self.ax.annotate("", *ends, arrowprops=style)
+        if 0 < len(pairs) <= ARROWS:
+            x, y = (np.array([1e3 * sent.time for sent, _ in pairs]), np.array([self._lane(sent.source) for sent, _ in pairs]))
+            to_x = np.array([1e3 * (got.time + got.seconds) for _, got in pairs])
+            to_y = np.array([self._lane(got.rank) for _, got in pairs])
+            how = {"angles": "xy", "scale_units": "xy", "scale": 1, "units": "dots", "width": 0.8, "headwidth": 8}
+            self.ax.quiver(x, y, to_x - x, to_y - y, color=FAINT, headlength=8, headaxislength=6, label="messages", **how)
 
     def _lane(self, rank):
         return self.row[rank] + BELOW + COMM_ROW / 2
@@ -130,8 +149,7 @@ class Gantt:
         clock = self.step.clocks.get(rank)
         if known(clock) and clock.uncertainty and rank in self.step.aligned:
             begin, middle, half = 1e3 * self.step.start(rank), self.row[rank] + TOP - 0.07, 1e3 * clock.uncertainty
-            self.ax.errorbar([begin], [middle], xerr=[half], color=STATES["interrupted"], capsize=3, linewidth=1.4, clip_on=False)
-            self.seen.add("clock")
+            self._whiskers.append([(begin - half, middle), (begin + half, middle)])
 
     def _critical_path(self):
         """A line along the tops of the bars, and from rank to rank where one waited for the other."""
@@ -165,10 +183,10 @@ class Gantt:
         names = list(there)
         if any(self.step.communication(rank) for rank in self.ranks):
             handles.append(Patch(facecolor=PHASES["transfer"], alpha=0.45))
-            names.append("on its way")
+            names.append(ON_ITS_WAY)
         handles.append(Line2D([], [], color=INK, linewidth=2.0))
         names.append("critical path")
-        if "clock" in self.seen:
+        if self._whiskers:
             handles.append(Line2D([], [], color=STATES["interrupted"], linewidth=1.4, marker="|"))
             names.append("uncertainty of clocks")
         self.ax.legend(

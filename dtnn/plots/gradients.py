@@ -3,6 +3,7 @@
 import numpy as np
 
 from .axes import Sheet, axes_or_new, dress, paper
+from .fitted import Fitted
 from .palette import FAINT, IDEAL, INK, PAPER, RANKS, on
 
 MOST_ROWS = 24  # layers whose names can be read
@@ -70,7 +71,7 @@ def gradient_cosines(view, layer=None, ax=None):
     ax.set_xticks(ticks, [str(rank) for rank in ticks])
     ax.set_yticks(ticks, [str(rank) for rank in ticks])
     ax.set_anchor("N")
-    bar = ax.figure.colorbar(image, ax=ax, orientation="horizontal", shrink=0.7, aspect=30, pad=0.03, ticks=(-1, 0, 1))
+    bar = ax.figure.colorbar(image, cax=ax.inset_axes((0.15, -0.24, 0.7, 0.025)), orientation="horizontal", ticks=(-1, 0, 1))
     bar.outline.set_visible(False)
     return ax
 
@@ -89,11 +90,11 @@ def gradients_figure(view):
         scale = f"{view.noise_scale:,.0f}" if view.noise_scale >= 100 else f"{view.noise_scale:.3g}"
         words.append(f"noise scale {scale} samples, as this one step tells it")
     words += [view.warning] if view.warning else []
-    figure = Sheet(figsize=(9.6, 2.1 + 0.22 * rows + 0.2 * len(words)), dpi=100, layout="constrained")
+    figure = Sheet(figsize=(9.6, 2.1 + 0.22 * rows + 0.2 * len(words)), dpi=100, layout=Fitted())
     left, right = figure.subplots(1, 2, width_ratios=(1.25, 1))
     gradient_norms(view, left)
     gradient_cosines(view, view.asked if view.asked in view.layers else None, right)
-    figure.suptitle("\n".join(words), x=0.012, ha="left", fontsize="medium", color=FAINT)
+    figure.text(0.012, 0.99, "\n".join(words), ha="left", va="top", fontsize="medium", color=FAINT)
     return paper(figure)
 
 

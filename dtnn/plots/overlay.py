@@ -9,11 +9,12 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from .. import records as r
-from .axes import Sheet, axes_or_new, dress, paper, remark
+from .axes import STYLE, Sheet, axes_or_new, dress, paper, remark
 from .curves import DECADE, MARKED, TITLES, few_ticks, smooth
+from .fitted import Fitted
 from .headline import is_share
 from .palette import FAINT, RANKS
-from .picture import STYLE, WIDTH
+from .picture import WIDTH
 from .story import Story
 
 MARKS = "o", "s", "^"  # eight runs each
@@ -60,33 +61,36 @@ def overlay(runs, ax=None, metric="loss", against="epoch"):
 
 
 def _draw(ax, name, records, metric, against, look):
-    story = Story(records)
-    training, validation = (_points(records, which, against) for which in (metric, f"val_{metric}"))
-    if metric == "loss" and len(training[0]) < 2 and len(story.steps):  # too few epochs to see anything
-        y = np.asarray(story.steps.y)
-        smoothed = smooth(y)
-        training = list(_steps_on(against, records, story)), list(np.where(np.isnan(smoothed), y, smoothed))
+    epochs = [record for record in records if type(record) is r.Epoch]
+    clock = _clock(records) if against == "seconds" else None
+    training, validation = (_points(epochs, which, against, clock) for which in (metric, f"val_{metric}"))
+    if metric == "loss" and len(training[0]) < 2:  # too few epochs to see anything
+        training = _steps(records, against, clock) or training
     for label, (x, y), line in ((name, training, "-"), (f"{name}, validation", validation, "--")):
         if len(x):
             ax.plot(x, y, line, label=label, **{**look, "marker": look["marker"] if len(x) <= MARKED else ""})
 
 
-def _points(records, metric, against):
+def _points(epochs, metric, against, clock):
     """Where the epochs lie, and their values of a metric."""
-    epochs = [record for record in records if isinstance(record, r.Epoch) and record.metrics.get(metric) is not None]
-    clock = _clock(records) if against == "seconds" else None
+    told = [epoch for epoch in epochs if epoch.metrics.get(metric) is not None]
     place = {"epoch": lambda e: e.epoch, "step": lambda e: e.step, "seconds": lambda e: clock(e.time)}[against]
-    return [place(epoch) for epoch in epochs], [epoch.metrics[metric] for epoch in epochs]
+    return [place(epoch) for epoch in told], [epoch.metrics[metric] for epoch in told]
 
 
-def _steps_on(against, records, story):
-    """Where the means of steps lie."""
+def _steps(records, against, clock):
+    """Where the means of steps lie, and their losses, smoothed; None before the first."""
+    story = Story([record for record in records if type(record) is not r.Ledger])
+    if not len(story.steps):
+        return None
+    x, y = np.asarray(story.steps.x), np.asarray(story.steps.y)
     if against == "epoch":
-        return story.epoch_of(np.asarray(story.steps.x))
-    if against == "step":
-        return story.steps.x
-    clock, steps = _clock(records), [record for record in records if isinstance(record, r.Step)]
-    return np.interp(story.steps.x, [step.step for step in steps], [clock(step.time) for step in steps])
+        x = story.epoch_of(x)
+    elif against == "seconds":
+        steps = [record for record in records if type(record) is r.Step]
+        x = np.interp(x, [step.step for step in steps], [clock(step.time) for step in steps])
+    smoothed = smooth(y)
+    return list(x), list(np.where(np.isnan(smoothed), y, smoothed))
 
 
 def _clock(records):
@@ -129,8 +133,7 @@ def overlay_figure(runs, metric="accuracy", against="epoch"):
     with rc_context(STYLE):
         shown = ["loss", metric] if metric and metric != "loss" else ["loss"]
         rows = 0.24 * max(0, len(runs) - 8)  # a longer legend
-        sheet = Sheet(figsize=(WIDTH / 100, 3.4 + rows), dpi=100, layout="constrained")
-        sheet.get_layout_engine().set(rect=(0.004, 0, 0.992, 1))
+        sheet = Sheet(figsize=(WIDTH / 100, 3.4 + rows), dpi=100, layout=Fitted())
         for place, name in enumerate(shown):
             ax = overlay(runs, sheet.add_subplot(1, len(shown), place + 1), name, against)
             if place + 1 < len(shown) and ax.get_legend():

@@ -1,28 +1,24 @@
 """A run in one picture: loss, accuracy, each rank's time, and a line of words above them."""
 
-import io
 import textwrap
 import time
 
-from matplotlib import rc_context, rcParamsDefault
+from matplotlib import rc_context
 from matplotlib.transforms import Bbox
-from PIL import Image, PngImagePlugin
+from PIL import PngImagePlugin
 
-from .axes import Sheet, paper
+from .axes import STYLE, Sheet, paper
 from .breakdown import Bars
 from .curves import Curve
 from .headline import headline, state
 from .palette import INK, PAPER, STATES
+from .png import png
 from .story import Story
 
 WIDTH, HEIGHT = 960, 360  # pixels
 HEADER = 0.86  # where the line of words begins
 STRIPS = (0.0, 0.334), (0.334, 0.626), (0.626, 1.0)  # what belongs to each panel, from left to right
 PLACES = (0.054, 0.165, 0.268, 0.60), (0.390, 0.165, 0.226, 0.60), (0.694, 0.300, 0.283, 0.465)
-STYLED = ("axes", "font", "grid", "hatch", "legend", "lines", "patch", "text", "xtick", "ytick")
-STYLE = {key: value for key, value in rcParamsDefault.items() if key.split(".")[0] in STYLED}
-STYLE |= {"font.size": 10.5, "text.color": INK, "hatch.linewidth": 1.2}
-COLOURS = 128  # in the PNG: half the bytes and the time of a full one, and no difference to be seen
 
 
 def picture(records, width=WIDTH, title="", state=None, waiting_for="", error="", scale=1.0):
@@ -181,11 +177,7 @@ class Picture:
         told.add_text("dtnn.drawn", repr(time.time()))
         told.add_text("dtnn.step", str(story.step.step if story.step else 0))
         told.add_itxt("Description", f"{self.word.get_text()}: {self.words.get_text()}")
-        size, written = self.canvas.get_width_height(), io.BytesIO()
-        image = Image.frombuffer("RGBA", size, self.canvas.buffer_rgba(), "raw", "RGBA", 0, 1).convert("RGB")
-        few = image.quantize(COLOURS, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
-        few.save(written, "png", compress_level=3, pnginfo=told)
-        return written.getvalue()
+        return png(self.canvas, told=told)
 
 
 def _wrapped(error, width=104, most=7):

@@ -1,6 +1,7 @@
 """A scaling study in pictures: speed-up, efficiency, and where the time goes as ranks are added."""
 
 from .axes import Sheet, axes_or_new, dress, paper
+from .fitted import Fitted
 from .palette import COMMUNICATION, FAINT, IDEAL, OWN, PAPER, PHASES, TRAINING
 
 
@@ -61,10 +62,10 @@ def time_per_step(study, ax=None):
 
 def study_figure(study, title=""):
     """All three, and words above them, as a matplotlib Figure."""
-    figure = Sheet(figsize=(9.6, 3.6 + 0.2 * title.count("\n")), dpi=100, layout="constrained")
+    figure = Sheet(figsize=(9.6, 3.6 + 0.2 * title.count("\n")), dpi=100, layout=Fitted())
     for draw, ax in zip((scaling, efficiency, time_per_step), figure.subplots(1, 3)):
         draw(study, ax)
-    figure.suptitle(title, x=0.012, ha="left", fontsize="medium", color=FAINT)
+    figure.text(0.012, 0.99, title, ha="left", va="top", fontsize="medium", color=FAINT)
     return paper(figure)
 
 

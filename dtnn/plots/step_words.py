@@ -35,9 +35,10 @@ def name(step, rank):
 
 def received(step, rank):
     """Pairs of the message and the span in which this rank received it; the n-th of one sender is the n-th received from it."""
+    spans = [span for span in step.communication(rank) if span.name.startswith("Recv from ")] if rank in step.aligned else []
     for source in step.aligned:
-        sent = [message for message in step.messages(source) if message.dest == rank] if rank in step.aligned else []
-        yield from zip(sent, [span for span in step.communication(rank) if span.name == f"Recv from {source}"])
+        got = [span for span in spans if span.name == f"Recv from {source}"]
+        yield from zip((message for message in step.messages(source) if message.dest == rank), got) if got else ()
 
 
 def milliseconds(seconds):

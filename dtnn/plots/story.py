@@ -1,6 +1,7 @@
 """What a run has told so far, kept in the few columns that pictures need."""
 
 import math
+import operator
 from collections import deque
 
 from .. import records as r
@@ -9,6 +10,7 @@ from .palette import COMMUNICATION, OWN
 
 MEASURED = ("data", "forward", "backward", "pack", "wait", "transfer", "update")
 COUNTED = ("seconds", "steps", "samples", "bytes", "hidden")
+measured_of, counted_of = operator.attrgetter(*MEASURED), operator.attrgetter(*COUNTED)
 
 
 class Story:
@@ -63,15 +65,16 @@ class Story:
         self.read_so_far += len(fresh)
         for record in fresh:
             self._take(record)
+            self.newest = max(self.newest, getattr(record, "time", 0.0))
         return bool(fresh)
 
     def _take(self, record):
-        self.newest = max(self.newest, getattr(record, "time", 0.0))
-        if isinstance(record, r.Step):
+        kind = type(record)
+        if kind is r.Step:  # of these and the next there are many
             self.step, self.first = record, self.first or record
             self.steps.add(record.step, record.loss)
             self._recent.append((record.samples, record.seconds))
-        elif isinstance(record, r.Ledger):
+        elif kind is r.Ledger:
             self._book(record)
         elif isinstance(record, r.Epoch):
             self.epochs.append(record)
@@ -85,12 +88,15 @@ class Story:
             self.finish, self.pause = record, None
 
     def _book(self, ledger):
-        account = self.time.setdefault(ledger.rank, dict.fromkeys((*OWN, *COMMUNICATION, *COUNTED), 0))
-        for phase in MEASURED:
-            account[phase] += getattr(ledger, phase)
-        account["other"] += max(0.0, ledger.seconds - sum(getattr(ledger, phase) for phase in MEASURED))
-        for name in COUNTED:
-            account[name] += getattr(ledger, name)
+        account = self.time.get(ledger.rank)
+        if account is None:
+            account = self.time[ledger.rank] = dict.fromkeys((*OWN, *COMMUNICATION, *COUNTED), 0)
+        measured = measured_of(ledger)
+        account["other"] += max(0.0, ledger.seconds - sum(measured))
+        for name, value in zip(MEASURED, measured):
+            account[name] += value
+        for name, value in zip(COUNTED, counted_of(ledger)):
+            account[name] += value
 
     @property
     def ranks(self):

@@ -1,13 +1,17 @@
 """Small pictures side by side: samples, filters, feature maps."""
 
+import functools
+
 import numpy as np
-from matplotlib.patches import Rectangle
+from matplotlib import colormaps
 
 from .axes import axes_or_new
-from .palette import INK, RULE
+from .boxes import boxes
+from .palette import INK, PAPER, RULE
 
 GAP = 0.12  # between two pictures, in widths of one
 WORDS = 0.34  # height of a line of words above a picture
+FINE = 100  # pixels of a picture's width in the sheet of all, about: so a pixel of its own is as wide as the next one
 
 
 def tiles(images, words=(), ax=None, title="", columns=None, signed=False, each=False):
@@ -32,17 +36,18 @@ def tiles(images, words=(), ax=None, title="", columns=None, signed=False, each=
     Returns
     -------
     matplotlib Axes
-        ``ax.images`` are the pictures in their order, ``ax.texts`` the words.
+        Its one image is the sheet of all pictures, in red, green and blue; the frames, its first collection, say where each of
+        them is; ``ax.texts`` are the words.
 
     Examples
     --------
     >>> from matplotlib.figure import Figure
     >>> ax = tiles(np.arange(8.0).reshape(2, 2, 2), ["a", "b"], ax=Figure().add_subplot())
-    >>> [image.get_array().tolist() for image in ax.images]
-    [[[0.0, 1.0], [2.0, 3.0]], [[4.0, 5.0], [6.0, 7.0]]]
+    >>> [frame.get_extents().get_points().tolist() for frame in ax.collections[0].get_paths()]
+    [[[0.0, -1.0], [1.0, 0.0]], [[1.12, -1.0], [2.12, 0.0]]]
     """
     ax = axes_or_new(ax)
-    ax.set_title(title, loc="left", fontsize="medium", fontweight="bold")
+    ax.set_title(title, loc="left", fontsize="medium", fontweight="bold", y=1.0)
     ax.set_axis_off()
     pictures = [_flat(image) for image in images]
     if not pictures:
@@ -51,20 +56,40 @@ def tiles(images, words=(), ax=None, title="", columns=None, signed=False, each=
     columns = columns or max(1, round((3 * len(pictures)) ** 0.5))
     tall = max(picture.shape[0] / picture.shape[1] for picture in pictures)
     high = tall + GAP + (WORDS if len(words) else 0)
-    look = _look(pictures, signed)
-    for place, picture in enumerate(pictures):
-        row, column = divmod(place, columns)
-        left, top, bottom = column * (1 + GAP), -row * high, -row * high - picture.shape[0] / picture.shape[1]
-        limits = _look([picture], signed) if each else look
-        ax.imshow(picture, extent=(left, left + 1, bottom, top), interpolation="nearest", **limits)
-        ax.add_patch(Rectangle((left, bottom), 1, top - bottom, fill=False, edgecolor=RULE, linewidth=0.6))
-        if place < len(words):
-            ax.text(left + 0.5, top + 0.05, words[place], ha="center", va="bottom", fontsize="small", color=INK)
+    corners = [(place % columns * (1 + GAP), -(place // columns) * high) for place in range(len(pictures))]
+    heights = [picture.shape[0] / picture.shape[1] for picture in pictures]
+    _draw(ax, [_painted(picture, look) for picture, look in zip(pictures, _looks(pictures, signed, each))], corners, heights)
+    frames = [(left, top - height, 1, height) for (left, top), height in zip(corners, heights)]
+    boxes(ax, frames, facecolors="none", edgecolors=RULE, linewidths=0.6)
+    for text, (left, top) in zip(words, corners):
+        ax.text(left + 0.5, top + 0.05, text, ha="center", va="bottom", fontsize="small", color=INK)
     rows = -(-len(pictures) // columns)
     across = min(columns, len(pictures)) * (1 + GAP)
     ax.set(xlim=(-GAP, across), ylim=(-rows * high, WORDS if len(words) else GAP), aspect="equal")
     ax.set_anchor("NW")
     return ax
+
+
+def _draw(ax, painted, corners, heights):
+    """All pictures as one image, which takes a fiftieth of the time of an image for each."""
+    fine = max(FINE, *(max(picture.shape[:2]) for picture in painted))
+    right, low = max(left for left, _ in corners) + 1, min(top - height for (_, top), height in zip(corners, heights))
+    sheet = np.full((round(-low * fine), round(right * fine), 3), 255, np.uint8)
+    for picture, (left, top), height in zip(painted, corners, heights):
+        first, begin = round(-top * fine), round(left * fine)
+        down, across = (_nearest(size, count) for size, count in ((round(height * fine), len(picture)), (fine, picture.shape[1])))
+        there = sheet[first : first + len(down), begin : begin + fine]
+        there[...] = picture[down[: len(there)]][:, across[: there.shape[1]]]
+    ax.imshow(sheet, extent=(0, right, low, 0), interpolation="nearest")
+
+
+def _nearest(size, count):
+    """Which of `count` pixels is seen at each of `size` places.
+
+    >>> _nearest(4, 2).tolist()
+    [0, 0, 1, 1]
+    """
+    return ((np.arange(size) + 0.5) * count / size).astype(int)
 
 
 def _flat(image):
@@ -75,12 +100,30 @@ def _flat(image):
     return image.mean(axis=2) if image.ndim == 3 else image
 
 
+def _painted(picture, look):
+    """As red, green and blue."""
+    if picture.ndim == 3:
+        return picture if picture.dtype == np.uint8 else np.round(255 * picture).astype(np.uint8)
+    colours, low, high = look
+    shade = np.clip((picture.astype(float) - low) / (high - low), 0, 1)
+    return _colours(colours)(np.ma.masked_invalid(shade), bytes=True)[..., :3]
+
+
+@functools.cache
+def _colours(name):
+    return colormaps[name].with_extremes(bad=PAPER)
+
+
+def _looks(pictures, signed, each):
+    """Of each picture its colours and their limits."""
+    return [_look([picture], signed) for picture in pictures] if each else [_look(pictures, signed)] * len(pictures)
+
+
 def _look(pictures, signed):
-    """Colours and their limits."""
     numbers = np.concatenate([picture.reshape(-1) for picture in pictures]).astype(float)
     numbers = numbers[np.isfinite(numbers)]
     low, high = (numbers.min(), numbers.max()) if len(numbers) else (0.0, 1.0)
     if signed:
         reach = max(abs(low), abs(high)) or 1.0
-        return {"cmap": "RdBu", "vmin": -reach, "vmax": reach}
-    return {"cmap": "gray", "vmin": low, "vmax": high if high > low else low + 1.0}
+        return "RdBu", -reach, reach
+    return "gray", low, high if high > low else low + 1.0

@@ -1,14 +1,12 @@
 """`Timeline`: the steps of a run that were looked at closely, as a picture, as columns, as a file for Perfetto."""
 
-import io
 import os
 
 from matplotlib import rc_context
 
 from ..tracing import save, traced_steps
-from .axes import Sheet, paper
+from .axes import STYLE, Sheet, paper
 from .gantt import gantt, nothing
-from .picture import STYLE
 from .step_words import MOST
 
 WIDTH = 1000  # pixels
@@ -90,10 +88,8 @@ class Timeline:
 
     def picture(self, step=None, width=WIDTH):
         """The same as the bytes of a PNG."""
-        written = io.BytesIO()
         with rc_context(STYLE):
-            self.figure(step, width).savefig(written, format="png")
-        return written.getvalue()
+            return self.figure(step, width)._repr_png_()
 
     def save(self, path):
         """Write all steps as ``.json``, for ui.perfetto.dev or Chrome, or the typical one as a picture (``.png``, ``.svg``).

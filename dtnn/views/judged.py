@@ -55,7 +55,7 @@ def worst(model, data, y=None, ax=None, count=24):
     Returns
     -------
     matplotlib Axes
-        Its images are the samples, the worst first.
+        The samples, the worst first; what is wrong with them are ``ax.texts``.
 
     Raises
     ------

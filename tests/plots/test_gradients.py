@@ -45,7 +45,7 @@ def test_the_whole_picture(ranks, layers):
     png = figure._repr_png_()
     assert png.startswith(b"\x89PNG")
     assert len(png) < 200_000
-    words = figure.get_suptitle()
+    [words] = [text.get_text() for text in figure.texts]
     assert words.startswith("gradients of step 7, conv2d_1")
     assert ("noise scale" in words) == (ranks > 1)
     assert view_of(ranks, layers).plot().get_size_inches()[0] == 9.6

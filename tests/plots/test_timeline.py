@@ -24,12 +24,19 @@ def drawn(**made):
 
 def bars(ax, phase):
     """(begin, width, rank's place) of the bars of a phase, in milliseconds."""
-    colour = PHASES[phase].lower()
-    return sorted(
-        (round(bar.get_x(), 6), round(bar.get_width(), 6), round(bar.get_y() + 0.3))
-        for bar in ax.patches
-        if to_hex(bar.get_facecolor()) == colour and bar.get_alpha() is None
-    )
+    [drawn] = [found for found in ax.collections if found.get_label() == phase]
+    assert to_hex(drawn.get_facecolor()[0]) == PHASES[phase].lower()
+    places = [path.get_extents() for path in drawn.get_paths()]
+    return sorted((round(place.x0, 6), round(place.width, 6), round(place.y0 + 0.3)) for place in places)
+
+
+def arrows_of(ax):
+    """Those of the messages, or None."""
+    return next((found for found in ax.collections if found.get_label() == "messages"), None)
+
+
+def whiskers_of(ax):
+    return [found for found in ax.collections if found.get_label() == "uncertainty of clocks"]
 
 
 def path_of(ax):
@@ -67,22 +74,23 @@ def test_layers_are_named_where_there_is_room():
 
 def test_messages_have_arrows_from_sender_to_receiver():
     ax = drawn(ranks=3, messages=True)
-    arrows = [text for text in ax.texts if getattr(text, "arrow_patch", None)]
-    assert len(arrows) == 3 * 4
-    assert all(round(arrow.xyann[1]) != round(arrow.xy[1]) for arrow in arrows)
+    arrows = arrows_of(ax)
+    assert arrows.N == 3 * 4
+    assert all(round(begin) != round(begin + along) for begin, along in zip(arrows.Y, arrows.V))
+    assert all(along > 0 for along in arrows.U), "it is received after it was sent"
 
 
 def test_so_many_messages_that_nobody_could_follow_have_no_arrows():
     ax = drawn(ranks=8, messages=True)
-    assert not [text for text in ax.texts if getattr(text, "arrow_patch", None)]
+    assert arrows_of(ax) is None
 
 
 def test_the_uncertainty_of_clocks_is_drawn_and_written():
     """Case 93."""
     ax = drawn(ranks=2, offsets={1: -11.56}, uncertainties={1: 3e-5})
     assert ax.get_yticklabels()[1].get_text() == "rank 1\n± 30 µs"
-    [whisker] = [lines for lines in ax.collections if len(lines.get_segments()) == 1]
-    (left, _), (right, _) = whisker.get_segments()[0]
+    [whiskers] = whiskers_of(ax)
+    [[(left, _), (right, _)]] = whiskers.get_segments()
     assert (left, right) == pytest.approx((-0.03, 0.03))
     assert "uncertainty of clocks" in [text.get_text() for text in ax.get_legend().get_texts()]
     assert ax.get_xlim()[1] == pytest.approx(1.53, abs=0.01), "11.56 s are gone"
@@ -90,7 +98,7 @@ def test_the_uncertainty_of_clocks_is_drawn_and_written():
 
 def test_ranks_of_one_host_have_no_uncertainty_to_draw():
     ax = drawn(ranks=2)
-    assert not ax.collections
+    assert whiskers_of(ax) == []
     assert "uncertainty of clocks" not in [text.get_text() for text in ax.get_legend().get_texts()]
 
 
