@@ -11,7 +11,7 @@ from .cluster import Run
 from .history import History
 from .records import Epoch, Finish, Recorder, Resumed, Start, Step
 
-NOT_SETTINGS = "recipe", "layers"  # say the same as the model once more
+NOT_SETTINGS = "recipe", "layers", "weights", "out_of_step"  # say the same as model and strategy once more
 MOST = 60  # letters of a setting in the table
 RESULTS = "epochs done", "loss", "accuracy", "val_loss", "val_accuracy", "seconds", "samples/s"
 

@@ -7,7 +7,7 @@ import threading
 import time
 from collections import deque
 
-from ..records import Note, Paused, Recorder, Resumed, Stop
+from ..records import Note, Paused, Recorder, Resumed, Stop, Weights
 from .bounded import Bounded
 from .ending import finish
 from .outcome import Outcome
@@ -42,7 +42,7 @@ class Conducted:
         self._requests, self._callbacks = deque(), []
         self._stop_asked, self._interrupt_asked, self._first_end = False, False, None
         self.steered = False  # whether somebody here has sent a command, and so can send another
-        self._bounded = Bounded()
+        self._bounded, self.snapshots = Bounded(), {}  # the newest weights of each kind that was asked for
 
     @property
     def done(self):
@@ -99,12 +99,21 @@ class Conducted:
         """Records have come; `sizes` are their bytes where known."""
         with self._changed:
             if not self.done:
+                records, sizes = self._put_aside(records, sizes)
                 self._bounded.make_room(self.records, sizes)
                 self.records.extend(records)
                 for record in records:
                     if isinstance(record, Paused | Resumed):
                         self.state = "paused" if isinstance(record, Paused) else "running"
                 self._changed.notify_all()
+
+    def _put_aside(self, records, sizes):
+        """The records, and their sizes, without weights: these are large, and only the newest are of use."""
+        for record in records:
+            if isinstance(record, Weights):
+                self.snapshots[record.rank, record.asked] = record
+        left = [place for place, record in enumerate(records) if not isinstance(record, Weights)]
+        return [records[place] for place in left], [sizes[place] for place in left] if sizes else sizes
 
     def _unheard(self, command):
         """The job takes no commands: a plain function can only be interrupted, and other wishes than its end come to nothing."""

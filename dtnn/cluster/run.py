@@ -7,6 +7,7 @@ import time
 
 from ..records import Note, Paused, Stop
 from . import failure, run_file, showing, steering
+from . import weights as showing_weights
 from .bounded import Dropped
 from .conducted import GRACE, Conducted
 
@@ -53,8 +54,7 @@ class Run(Conducted):
         if self._stop_asked and time.monotonic() - self._stop_asked > PATIENCE:
             return "the job to stop as it was asked to; run.interrupt() ends it at once"
         if self.state == "paused":
-            last = self.records.last(Paused)
-            return f"you: {last.text} after step {last.step}; run.resume() goes on, run.step() makes one step"
+            return _paused(self.records.last(Paused))
         last = self.records[-1] if self.records else None
         return self._stalled or (last.text if isinstance(last, Note) else "" if last else "the first record")
 
@@ -174,7 +174,7 @@ class Run(Conducted):
     # ---- steering it, and looking inside
 
     pause, step, resume, set_lr = steering.pause, steering.step, steering.resume, steering.set_lr
-    gradients = showing.gradients
+    gradients, weights = showing.gradients, showing_weights.weights
 
     # ---- ending it
 
@@ -272,3 +272,10 @@ class Run(Conducted):
         run._ended.set()
         run._drained.set()
         return run
+
+
+def _paused(last):
+    """What a run waits for after its last `Paused`."""
+    where = f"{last.phase} of step {last.step}" if last.phase else f"step {last.step}"
+    goes_on = "run.step(phases=1) makes the next phase, run.step() the rest" if last.phase else "run.step() makes one step"
+    return f"you: {last.text} after {where}; run.resume() goes on, {goes_on}"

@@ -1,14 +1,12 @@
 """The method of `Run` that shows gradients: ask for a layer and wait for what comes, or find what was kept."""
 
-import difflib
 import time
 
 from ..commands import Show
 from ..gradients import GradientView
 from ..records import Gradients, Start
+from .layer_names import LOOK, begun, known_layer
 from .steering import tell
-
-LOOK = 0.02  # seconds between two looks for what was asked for
 
 
 def gradients(run, layer=None, *, step=None, timeout=10.0):
@@ -33,7 +31,8 @@ def gradients(run, layer=None, *, step=None, timeout=10.0):
     Raises
     ------
     ValueError
-        There is no such layer (the text has the nearest), or nothing was kept of that step.
+        There is no such layer or parameter (the text has the nearest), it is not trained, ranks don't take their steps
+        together, or nothing was kept of that step.
     RuntimeError
         The run is no training.
     TimeoutError
@@ -53,15 +52,23 @@ def gradients(run, layer=None, *, step=None, timeout=10.0):
     """
     until = time.monotonic() + timeout
     if run.done or step is not None:
-        return _kept(run.records, layer, step)
-    layer = _known(run, layer, until, timeout)
+        return _kept(run, layer, step)
+    settings = begun(run, "gradients", until, timeout)
+    if layer is None:
+        raise ValueError(f"gradients: of which layer? There are {', '.join(settings['layers'])}")
+    known_layer("gradients", layer, settings)
+    if settings.get("out_of_step"):
+        raise ValueError(f"gradients: {settings['out_of_step']}. There is no step whose gradients all ranks have")
     seen = len(run.records)
     tell(run, Show(layer))
     return _awaited(run, layer, seen, until, timeout)
 
 
-def _kept(records, layer, step):
+def _kept(run, layer, step):
     """Those of a step, or the newest, and if there are some that were asked for by the layer's name, these."""
+    records, start = run.records, run.records.last(Start)
+    if layer is not None and start is not None and start.settings.get("weights"):
+        known_layer("gradients", layer, start.settings)
     asked = (record for record in records if isinstance(record, Gradients) and layer is not None and record.asked == layer)
     return GradientView.of(records, step, layer if any(step in (None, record.step) for record in asked) else None)
 
@@ -84,28 +91,3 @@ def _too_late(run, layer, timeout):
         f"no gradients of {layer} came within {timeout} s: {doing}. Give a longer timeout, if its steps take so long; "
         "where ranks don't take their steps together, there are none of one step"
     )
-
-
-def _known(run, layer, until, timeout):
-    """The layer, if the run's training has it; waits for the run to begin."""
-    while (start := run.records.last(Start)) is None and not run.done:
-        if time.monotonic() > until:
-            raise TimeoutError(f"the run has not begun within {timeout} s: it waits for {run.waiting_for}")
-        run.wait(LOOK)
-    layers = start.settings.get("layers") if start else None
-    if not layers:
-        raise RuntimeError(f"gradients: {run.name} tells nothing of layers that are trained; only a training by dtnn has them")
-    if layer is None:
-        raise ValueError(f"gradients: of which layer? There are {', '.join(layers)}")
-    if not isinstance(layer, str):
-        raise TypeError(f"gradients: layer={layer!r}: give its name as text; there are {', '.join(layers)}")
-    parents = {name.rpartition(".")[0] for name in layers} - {""}
-    if layer not in {*layers, *parents} and not _is_parameter(layer, layers):
-        near = difflib.get_close_matches(layer, layers, 1, 0.5)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(layers)}"
-        raise ValueError(f"there is no layer {layer!r} that is trained; {hint}")
-    return layer
-
-
-def _is_parameter(name, layers):
-    return isinstance(name, str) and name.rpartition(".")[0] in layers

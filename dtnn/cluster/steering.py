@@ -1,12 +1,14 @@
 """How a run is steered: the methods of `Run` with which a training pauses, makes steps, goes on, and changes its rate."""
 
 from ..commands import Advance, Pause, Rate, Resume
+from ..records import Start
 
 
 def pause(run, text="paused by the user"):
     """Have a training wait: all ranks after the same step, within some hundredths of a second and two steps.
 
-    Meanwhile the ranks use next to no time of their cores. `resume` goes on, `step` makes a step, and it can be stopped.
+    Meanwhile the ranks use next to no time of their cores. `resume` goes on, `step` makes a step or a phase of it, and it can be
+    stopped.
 
     Raises
     ------
@@ -30,17 +32,43 @@ def pause(run, text="paused by the user"):
     tell(run, Pause(text))
 
 
-def step(run, steps=1):
+def step(run, steps=1, *, phases=None):
     """Make so many steps, one unless said otherwise, and pause again; also of a run that doesn't pause now.
+
+    With ``phases=1`` only one phase of a step: forward, backward, reduce or update, after which all ranks wait within the step.
+    A `Phase` record tells what each rank has made of it. From there ``step()`` makes the rest of the step, and `resume`, `stop`,
+    `set_lr`, `gradients` do what they always do: a stop finishes the step, another rate is that of its update.
+
+    Parameters
+    ----------
+    steps : int
+    phases : int, optional
+        Phases to make, instead of steps.
 
     Raises
     ------
     RuntimeError
         The run has ended.
     ValueError
-        `steps` is no whole number of at least 1.
+        `steps` or `phases` is no whole number of at least 1, or with phases the ranks don't take their steps together.
+
+    Examples
+    --------
+    >>> import dtnn
+    >>> from dtnn.records import Phase
+    >>> with dtnn.Cluster(2, launcher="threads") as cluster:
+    ...     run = dtnn.zoo.mlp().start(dtnn.data.mnist5k(), cluster=cluster, epochs=1000)
+    ...     run.step(phases=3)
+    ...     while run.state != "paused":
+    ...         ended = run.wait(0.1)
+    ...     run.end()
+    >>> run.records.column(Phase, "name")
+    ['forward', 'backward', 'reduce', 'update']
     """
-    tell(run, Advance(steps))
+    start = run.records.last(Start) if phases is not None else None
+    if start is not None and start.settings.get("out_of_step"):
+        raise ValueError(f"step(phases={phases!r}): {start.settings['out_of_step']}. There is no phase that all ranks are in")
+    tell(run, Advance(steps, phases))
 
 
 def resume(run):
