@@ -9,7 +9,7 @@ import pytest
 import dtnn
 from dtnn import Cluster, Model, inject
 from dtnn.comm import Deadlock, RankFailed
-from dtnn.comm.faults import MessageLost
+from dtnn.comm.accidents import MessageLost
 from dtnn.nn import Flatten, Layer, Linear
 from dtnn.parallel import AllReduce, OutOfSync
 from dtnn.records import Ledger, Note, Paused, Start
@@ -111,7 +111,7 @@ def test_a_slow_link_takes_its_time(cluster):
     run.result()
     assert all(0.15 <= found < 1 for found in run.results)
     with inject.link(latency=0.2, rank=1):
-        run = cluster.run(lambda comm: comm.latency)
+        run = cluster.run(lambda comm: comm.link.latency)
     run.result()
     assert run.results == [0.0, 0.2]
 
@@ -119,7 +119,7 @@ def test_a_slow_link_takes_its_time(cluster):
 def test_a_part_of_the_ranks_has_the_same_network():
     def job(comm):
         part = comm.Split(0 if comm.rank else None)
-        return None if part is None else (part.latency, part.comm.factor, part.rank, part.faults == comm.faults)
+        return None if part is None else (part.link.latency, part.comm.pace.factor, part.rank, part.faults == comm.faults)
 
     with Cluster(3, launcher="threads") as cluster, inject.straggler(2, 2.0), inject.link(latency=1e-3):
         run = cluster.run(job)

@@ -6,7 +6,7 @@ import inspect
 import os
 import traceback
 
-from ..comm.communicator import RankFailed
+from ..comm.failures import RankFailed
 from .outcome import Outcome
 from .parcel import unpack
 

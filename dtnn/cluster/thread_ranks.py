@@ -9,9 +9,8 @@ import threading
 import time
 
 from .. import machine
-from ..comm.threads import group
+from ..comm.group import group
 from .interrupting import AGAIN, may_interrupt
-from .listening import resident
 from .rank import Commands, Outcome, perform, unpacked
 
 TICK = 0.2  # seconds between two looks at ranks, unless something wakes us
@@ -55,7 +54,7 @@ class ThreadRanks:
 
     def memory(self):
         """Bytes in memory for each rank: all share those of this process."""
-        return [resident()] * self.size
+        return [machine.resident()] * self.size
 
     def conduct(self, run, parcel):
         """See a run through: start a thread a rank, hand on what the user asks, return when all have ended."""

@@ -3,12 +3,14 @@
 None of this imports mpi4py before an `MPI` or a `Pool` is made: importing it starts MPI in the process.
 """
 
-from .communicator import Communicator, Deadlock, Mismatch, RankFailed, Request
+from .communicator import Communicator, Request
+from .failures import Deadlock, Mismatch, RankFailed
+from .group import group, run_threads
 from .mpi import MPI
 from .ordered import Ordered
 from .pool import Pool
 from .serial import Serial
-from .threads import Threads, group, run_threads
+from .threads import Threads
 
 __all__ = [
     "MPI",

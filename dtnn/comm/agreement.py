@@ -5,7 +5,7 @@ from collections import defaultdict
 
 import numpy as np
 
-from .communicator import Mismatch
+from .failures import Mismatch
 
 
 def digest(data):

@@ -6,37 +6,9 @@ another, P the number of ranks and n the bytes of the array.
 
 from typing import Protocol
 
-
-class RankFailed(RuntimeError):
-    """Another rank failed while this one waited for it.
-
-    Parameters
-    ----------
-    rank : int
-        The rank that failed.
-    reason : str
-        What it failed with: its traceback, or what is known of its end.
-
-    Examples
-    --------
-    >>> print(RankFailed(1, "ValueError: negative width"))
-    rank 1 failed: ValueError: negative width
-    """
-
-    def __init__(self, rank, reason):
-        super().__init__(rank, reason)
-        self.rank, self.reason = rank, reason
-
-    def __str__(self):
-        return f"rank {self.rank} failed: {self.reason}"
-
-
-class Deadlock(RuntimeError):
-    """Every rank that has not ended waits, and none of them can go on; the text says who waits for whom (on threads only)."""
-
-
-class Mismatch(ValueError):
-    """Ranks met with different requests: another verb, operation, shape or type; the text says which rank asked for what."""
+from .checked import described as described
+from .checked import known_rank as known_rank
+from .failures import RankFailed as RankFailed
 
 
 class Request(Protocol):
@@ -240,30 +212,3 @@ class Communicator(Protocol):
         reason : str
             A traceback, or one line; what the others' error will say.
         """
-
-
-def described(array):
-    """Type and shape of an array in words.
-
-    >>> import numpy as np
-    >>> described(np.zeros((2, 3)))
-    'float64 (2, 3)'
-    """
-    return f"{array.dtype.name} {array.shape}"
-
-
-OPERATIONS = ("sum", "max", "min")
-
-
-def known_operation(op):
-    """`op` if there is such an operation, else a `ValueError` that lists them."""
-    if op not in OPERATIONS:
-        raise ValueError(f"operation {op!r} is not known; known are {', '.join(map(repr, OPERATIONS))}")
-    return op
-
-
-def known_rank(rank, size, name):
-    """`rank` if it is one of `size` ranks, else a `ValueError` that names the argument."""
-    if not 0 <= rank < size:
-        raise ValueError(f"{name}={rank}: there are {size} ranks, numbered 0 to {size - 1}")
-    return rank

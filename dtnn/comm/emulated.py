@@ -1,15 +1,19 @@
 """`Emulated`: a slow network, a slow rank, a lost or damaged message, on a machine that has none of these."""
 
 import contextlib
+import math
 import threading
 import time
 
 import numpy as np
 
-from . import cost
-from .communicator import described
+from ..allowed import number, whole
+from .accidents import DAMAGED, LOST, Accidents, MessageLost, damage_one_bit, with_a_wrong_bit
+from .checked import known_communicator
 from .emulated_request import EmulatedRequest
-from .faults import DAMAGED, LOST, MessageLost, check, damage_one_bit, in_words, with_a_wrong_bit
+from .faults import check, in_words
+from .link import Link
+from .pace import Pace
 from .threads import Threads
 
 NAP = 0.05  # seconds that a rank sleeps at most before it looks round
@@ -71,29 +75,19 @@ class Emulated:
     """
 
     def __init__(
-        self,
-        comm,
-        latency=0.0,
-        bandwidth=None,
-        slow=None,
-        lose=None,
-        damage=None,
-        only=None,
-        smallest=0,
-        patience=5.0,
-        clock=time.perf_counter,
-        sleep=None,
-    ):
+        self, comm, latency=0.0, bandwidth=None, slow=None, lose=None, damage=None, only=None, smallest=0, patience=5.0,
+        clock=time.perf_counter, sleep=None,
+    ):  # fmt: skip
         settings = dict(latency=latency, bandwidth=bandwidth, slow=slow, lose=lose, damage=damage, only=only)
-        check(comm.size, **settings)
+        check(known_communicator(comm).size, **settings)
+        whole("smallest", smallest)
+        number("patience", patience, "seconds, more than 0 and not without end, such as 5", lambda value: 0 < value < math.inf)
         self.comm, self.settings = comm, {**settings, "smallest": smallest, "patience": patience, "clock": clock, "sleep": sleep}
         linked = only is None or only == comm.rank
-        self.latency, self.beta = latency if linked else 0.0, 1.0 / bandwidth if linked and bandwidth else 0.0
-        self.factor = (slow or {}).get(comm.rank, 1.0)
-        self.lost, self.damaged = _number(lose, comm), _number(damage, comm)
-        self.smallest, self.patience, self.sent, self.gone = smallest, patience, 0, ""
-        self.clock, self.sleep, self.owed = clock, sleep or self._doze, 0.0
-        self.link_free = self.left = clock()
+        self.link = Link(comm.size, latency, bandwidth) if linked else Link(comm.size)
+        self.accidents, self.gone = Accidents(comm.rank, lose, damage, smallest, patience), ""
+        self.clock, self.sleep = clock, sleep or self._doze
+        self.pace, self.link_free = Pace((slow or {}).get(comm.rank, 1.0), self.clock, self.sleep), clock()
         self.faults = (*getattr(comm, "faults", ()), *in_words(**settings))
 
     def __getattr__(self, name):
@@ -104,21 +98,17 @@ class Emulated:
 
         Every call begins with it; a training also calls it after each of its phases, so that each is stretched by itself.
         """
-        now = self.clock()
-        self.owed += (self.factor - 1) * (now - self.left)
-        if self.owed > 0:
-            self.sleep(self.owed)
-            self.owed -= self.clock() - now  # who slept too long sleeps less the next time
+        self.pace.stretch()
         getattr(self.comm, "stretch", _nothing)()
-        self.left = self.clock()
+        self.pace.rest()
 
     def rest(self):
         """What this rank did since its last call was no work."""
         getattr(self.comm, "rest", _nothing)()
-        self.left = self.clock()
+        self.pace.rest()
 
     def Send(self, array, dest, tag=0):
-        with self._call(self._travel(array.nbytes)):
+        with self._call(self.link.travel(array.nbytes)):
             self._deliver(array, f"Send to rank {dest}", lambda message: self.comm.Send(message, dest, tag))
 
     def Recv(self, array, source, tag=0):
@@ -130,30 +120,30 @@ class Emulated:
             return self.comm.Probe(tag)
 
     def Sendrecv(self, sent, dest, received, source, tag=0):
-        with self._call(self._travel(max(sent.nbytes, received.nbytes))):
+        with self._call(self.link.travel(max(sent.nbytes, received.nbytes))):
             exchange = lambda message: self.comm.Sendrecv(message, dest, received, source, tag)  # noqa: E731
             if not self._deliver(sent, f"Sendrecv to rank {dest}", exchange):
                 self.comm.Recv(received, source, tag)
 
     def Bcast(self, array, root=0):
-        return self._together(self.comm.Bcast, array, root, seconds=self._tree(array.nbytes) / 2)
+        return self._together(self.comm.Bcast, array, root, seconds=self.link.tree(array.nbytes) / 2)
 
     def Allreduce(self, array, op="sum"):
-        return self._together(self.comm.Allreduce, array, op, seconds=self._reduction(np.asarray(array).nbytes))
+        return self._together(self.comm.Allreduce, array, op, seconds=self.link.reduction(np.asarray(array).nbytes))
 
     def Iallreduce(self, array, op="sum"):
-        fate = self._fate(array)
+        fate = self.accidents.fate(array)
         with self._call():
             request = self.comm.Iallreduce(array, op)
-        self.link_free = max(self.link_free, self.clock()) + self._reduction(array.nbytes)
+        self.link_free = max(self.link_free, self.clock()) + self.link.reduction(array.nbytes)
         return EmulatedRequest(self, request, array, fate, self.link_free)
 
     def Gather(self, array, root=0):
-        seconds = self._tree(0) / 2 + (self.size - 1) * array.nbytes * self.beta
+        seconds = self.link.tree(0) / 2 + (self.size - 1) * array.nbytes * self.link.beta
         return self._together(self.comm.Gather, array, root, seconds=seconds)
 
     def Barrier(self):
-        with self._call(after=self._tree(0) / 2):
+        with self._call(after=self.link.tree(0) / 2):
             self.comm.Barrier()
 
     def Split(self, color, key=0):
@@ -163,7 +153,7 @@ class Emulated:
         if part is None:
             return None
         same = {name: self.settings[name] for name in ("patience", "clock", "sleep")}
-        part = Emulated(part, self.latency, 1.0 / self.beta if self.beta else None, {part.rank: self.factor}, **same)
+        part = Emulated(part, self.link.latency, self.link.bandwidth, {part.rank: self.pace.factor}, **same)
         part.faults = self.faults  # where ranks have the numbers that they had when it was asked for
         return part
 
@@ -180,10 +170,10 @@ class Emulated:
                 raise MessageLost(self.gone) from None
             raise
         finally:
-            self.left = self.clock()
+            self.pace.rest()
 
     def _together(self, call, array, *args, seconds=0.0):
-        fate = self._fate(array)
+        fate = self.accidents.fate(array)
         with self._call(after=seconds):
             if fate == LOST:
                 self.wait_in_vain(array, call.__name__)
@@ -192,16 +182,9 @@ class Emulated:
                 damage_one_bit(array)
             return result
 
-    def _fate(self, array):
-        """What becomes of the next message: `LOST`, `DAMAGED`, or "" for nothing special."""
-        if not isinstance(array, np.ndarray) or array.nbytes < self.smallest:
-            return ""
-        number, self.sent = self.sent, self.sent + 1
-        return LOST if number == self.lost else DAMAGED if number == self.damaged else ""
-
     def _deliver(self, array, what, send):
         """Hand over a message, unless it is the one to be lost; whether it was."""
-        fate = self._fate(array)
+        fate = self.accidents.fate(array)
         if fate == LOST:
             self._give_up_later(array, what)
         else:
@@ -214,23 +197,17 @@ class Emulated:
             return  # where a deadlock is noticed at once
 
         def give_up():
-            self.gone = self._loss(array, what)
+            self.gone = self.accidents.loss(array, what)
             self.comm.interrupt()
 
-        timer = threading.Timer(self.patience, give_up)
+        timer = threading.Timer(self.accidents.patience, give_up)
         timer.daemon = True
         timer.start()
 
     def wait_in_vain(self, array, what):
         """The wait of a rank whose part in a collective was lost."""
-        self.sleep(self.patience)
-        raise MessageLost(self._loss(array, what))
-
-    def _loss(self, array, what):
-        return (
-            f"message {self.lost} of rank {self.rank} ({what}, {described(array)}) was lost, as it was to be; "
-            f"for {self.patience:g} s nobody could go on"
-        )
+        self.sleep(self.accidents.patience)
+        raise MessageLost(self.accidents.loss(array, what))
 
     def _sleep(self, seconds):
         if seconds > 0:
@@ -243,20 +220,6 @@ class Emulated:
             if left > NAP:
                 look()
             time.sleep(min(left, NAP))
-
-    def _travel(self, size):
-        return self.latency + size * self.beta
-
-    def _reduction(self, size):
-        return cost.rabenseifner(self.size, size).seconds(self.latency, self.beta)
-
-    def _tree(self, size):
-        return cost.tree(self.size, size).seconds(self.latency, self.beta)
-
-
-def _number(message, comm):
-    """Which of this rank's messages is meant, or None."""
-    return message[1] if message and message[0] == comm.rank else None
 
 
 def _innermost(comm):

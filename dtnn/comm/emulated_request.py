@@ -1,6 +1,6 @@
 """A request of `Emulated`: under way for as long as the emulated link would need."""
 
-from .faults import DAMAGED, LOST, damage_one_bit
+from .accidents import DAMAGED, LOST, damage_one_bit
 
 
 class EmulatedRequest:

@@ -1,35 +1,37 @@
-"""What can be wrong with a network and its ranks: settings of `Emulated`, checked and in words, and what a loss is called."""
+"""What can be wrong with a network and its ranks: settings of `Emulated`, checked and in words."""
 
 import math
 
-import numpy as np
-
-from .communicator import known_rank
-from .flat import flat
-
-LOST, DAMAGED = "lost", "damaged"  # what may become of a message
-
-
-class MessageLost(RuntimeError):
-    """A message of this rank never arrived, as it was to be; the text says which, and that nobody can go on."""
+from ..allowed import number, shown, whole
+from .checked import known_rank
 
 
 def check(size, latency=0.0, bandwidth=None, slow=None, lose=None, damage=None, only=None):
     """Raise a `ValueError` unless these settings of `Emulated` make sense on `size` ranks."""
+    number("latency", latency, "seconds that a message takes longer, such as 0.001", None)
     if not 0 <= latency < math.inf:
         raise ValueError(f"latency={latency}: seconds that a message takes longer can't be that; give 0 or more")
-    if bandwidth is not None and not bandwidth > 0:
+    if bandwidth is not None and not number("bandwidth", bandwidth, "bytes a second, such as 125e6", None) > 0:
         raise ValueError(f"bandwidth={bandwidth}: bytes a second must be above 0; leave it out for no limit")
+    if not isinstance(slow, dict | None):
+        raise TypeError(f"slow={shown(slow)}: give a dict of ranks and factors, such as {{1: 2.0}}")
     for rank, factor in (slow or {}).items():
         known_rank(rank, size, "slow rank")
+        number(f"factor of rank {rank}", factor, "a number of at least 1, such as 2", None)
         if not 1 <= factor < math.inf:
             raise ValueError(f"factor={factor} of rank {rank}: a rank can only be made slower; give 1 or more")
-    for message in filter(None, (lose, damage)):
-        known_rank(message[0], size, "rank")
-        if message[1] < 0:
-            raise ValueError(f"number={message[1]}: messages are counted from 0")
+    for name, message in (("lose", lose), ("damage", damage)):
+        if message is not None:
+            _check_message(name, message, size)
     if only is not None:
         known_rank(only, size, "rank")
+
+
+def _check_message(name, message, size):
+    if not isinstance(message, tuple | list) or len(message) != 2:
+        raise TypeError(f"{name}={shown(message)}: give (rank, number), such as (1, 10)")
+    known_rank(message[0], size, "rank")
+    whole("number", message[1])
 
 
 def in_words(latency=0.0, bandwidth=None, slow=None, lose=None, damage=None, only=None):
@@ -44,25 +46,3 @@ def in_words(latency=0.0, bandwidth=None, slow=None, lose=None, damage=None, onl
     said += [f"{links} {bandwidth:g} bytes/s"] if bandwidth else []
     said += [f"message {lose[1]} of rank {lose[0]} is lost"] if lose else []
     return said + ([f"message {damage[1]} of rank {damage[0]} is damaged"] if damage else [])
-
-
-def damage_one_bit(array):
-    """Turn one bit over, in place, see `with_a_wrong_bit`."""
-    array[...] = with_a_wrong_bit(array)
-
-
-def with_a_wrong_bit(array):
-    """A copy of an array in which one bit is wrong: the sign of a number in the middle that is not 0, so that it matters.
-
-    >>> with_a_wrong_bit(np.array([0.5, 0.0, 0.0, 2.0, 1.0])).tolist()
-    [0.5, 0.0, 0.0, -2.0, 1.0]
-    """
-    wrong = flat(array).copy()
-    places = np.flatnonzero(wrong)
-    if places.size and wrong.dtype.kind == "f":
-        place = places[places.size // 2]
-        wrong[place] = -wrong[place]
-    elif wrong.size:
-        letters = wrong.view(np.uint8)
-        letters[letters.size // 2] ^= 128
-    return wrong.reshape(array.shape)

@@ -6,7 +6,7 @@ So nothing goes out that is not contiguous, in C order and in the machine's own 
 
 import numpy as np
 
-from .communicator import known_operation
+from .checked import known_operation
 
 
 def flat(array, writeable=False):

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from .checked import known_communicator, known_operation
 from .collectives.rabenseifner import rabenseifner
 from .collectives.recursive_doubling import recursive_doubling
-from .communicator import known_operation
 from .flat import number_or_array, put_back, reducible
 from .serial import Ended
 
@@ -40,6 +40,7 @@ class Ordered:
     stir = None  # nothing is ever on its way here while this rank computes
 
     def __init__(self, comm):
+        known_communicator(comm)
         self.comm, self.rank, self.size = comm, comm.rank, comm.size
         self.inner = 0  # bytes of the messages that sums are made of
 

@@ -2,7 +2,7 @@
 
 import itertools
 
-from .communicator import Mismatch
+from .failures import Mismatch
 
 HELD = {}  # buffers MPI may still write to: of what is under way, and for the life of the process of what was abandoned
 NUMBERS = itertools.count()

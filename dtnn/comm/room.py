@@ -3,7 +3,8 @@
 import threading
 from collections import defaultdict
 
-from .communicator import Deadlock, RankFailed, described
+from .checked import described
+from .failures import Deadlock, RankFailed
 from .meeting import Meeting
 
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from .communicator import Deadlock, Mismatch, known_rank
+from .checked import known_color, known_rank
+from .failures import Deadlock, Mismatch
 from .flat import flat, number_or_array, reducible
 
 
@@ -68,7 +69,7 @@ class Serial:
         pass
 
     def Split(self, color, key=0):
-        return None if color is None else Serial()
+        return None if known_color(color) is None else Serial()
 
     def Free(self):
         pass

@@ -4,86 +4,18 @@ A `Send` waits until it has been received, so a program that would hang on a lar
 somebody notices: every wait knows what it waits for, and when no rank can go on, all of them are told who waits for whom.
 """
 
-import threading
-import traceback
 from functools import partial
 
 import numpy as np
 
-from .communicator import Mismatch, described, known_rank
+from ..allowed import whole
+from .checked import described, known_color, known_rank, known_tag
+from .failures import Mismatch
 from .flat import flat, number_or_array, put_back, reducible
 from .meeting import Meet
 from .room import Letter, Room
 
-
-def group(size):
-    """The communicators of `size` ranks that can talk to each other; each is for one thread.
-
-    A group serves one run.  A rank that ends should say so (`leave`), or the others' waits for it never end; `run_threads`
-    does.
-
-    Raises
-    ------
-    ValueError
-        `size` is not a positive integer.
-
-    Examples
-    --------
-    >>> [comm.rank for comm in group(3)]
-    [0, 1, 2]
-    """
-    if not isinstance(size, int) or size < 1:
-        raise ValueError(f"a group of {size!r} ranks can't be; ask for an integer of at least 1")
-    room = Room(size)
-    return [Threads(room, rank) for rank in range(size)]
-
-
-def run_threads(function, size, *args):
-    """Call `function(comm, *args)` on `size` ranks, each in a thread of its own, and return their results in order of rank.
-
-    When a rank raises, the others' waits end with `RankFailed`, and the exception that came first is raised here; its
-    attribute `rank` says whose it was.  An interrupt (Ctrl-C) of the calling thread interrupts all ranks.
-
-    Examples
-    --------
-    >>> run_threads(lambda comm: comm.Allreduce(comm.rank + 1), 3)
-    [6, 6, 6]
-    """
-    comms = group(size)
-    results, failures, ended = [None] * size, [], [threading.Event() for _ in range(size)]
-    for comm in comms:
-        arguments = (function, comm, args, results, failures, ended[comm.rank])
-        threading.Thread(target=_run_one, args=arguments, name=f"rank {comm.rank}", daemon=True).start()
-    _wait_for_all(ended, comms)
-    if failures:
-        rank, error = failures[0]
-        error.rank = rank
-        raise error
-    return results
-
-
-def _run_one(function, comm, args, results, failures, ended):
-    try:
-        results[comm.rank] = function(comm, *args)
-    except BaseException as error:
-        failures.append((comm.rank, error))
-        comm.fail(traceback.format_exc())
-    finally:
-        comm.leave()
-        ended.set()
-
-
-def _wait_for_all(ended, comms):
-    """Events, since an interrupted `Thread.join` takes a running thread for stopped (Python 3.11)."""
-    try:
-        for event in ended:
-            while not event.wait(0.5):  # with a limit, or an interrupt would not be seen on every system
-                pass
-    except KeyboardInterrupt:
-        comms[0].interrupt()
-        for event in ended:
-            event.wait(5.0)
-        raise
+MOST_KEY = 2**31
 
 
 class Threads:
@@ -103,6 +35,7 @@ class Threads:
 
     def Recv(self, array, source, tag=0):
         known_rank(source, self.size, "source")
+        known_tag(tag)
         elements = flat(array, writeable=True)
         box = self._room.letters[self.rank][source, tag]
         self.wait(box.__len__, f"to receive {described(array)} from rank {source} (tag {tag})")
@@ -115,6 +48,7 @@ class Threads:
         put_back(elements, array)
 
     def Probe(self, tag=0):
+        known_tag(tag)
         boxes = self._room.letters[self.rank]
 
         def first():
@@ -172,6 +106,7 @@ class Threads:
         self._meet("Barrier").Wait()
 
     def Split(self, color, key=0):
+        color, key = known_color(color), whole("key", key, -MOST_KEY, MOST_KEY)
         asked = np.array([-1 if color is None else color, key])
         groups = {}
 
@@ -220,6 +155,7 @@ class Threads:
         self._room.interrupt(range(self.size) if rank is None else [known_rank(rank, self.size, "rank")])
 
     def _post(self, array, dest, tag):
+        known_tag(tag)
         elements = flat(array)
         self._count(elements)
         return self._room.post(Letter(self.rank, known_rank(dest, self.size, "dest"), tag, array, elements))

@@ -1,7 +1,7 @@
 """`broadcast`: all ranks begin with rank 0's parameters."""
 
 from ..comm.agreement import agree, digest, first_difference, who_says_what
-from ..comm.communicator import Mismatch
+from ..comm.failures import Mismatch
 
 
 def broadcast(comm, parameters):

@@ -43,5 +43,5 @@ def test_noise_moves_points_by_half_of_it_at_most():
 def test_impossible_arguments_are_refused():
     with pytest.raises(ValueError, match=r"samples=1: give a whole number of at least 2"):
         toy2d.circle(1)
-    with pytest.raises(ValueError, match=r"noise=2: from 0 \(clean\) to 1"):
+    with pytest.raises(ValueError, match=r"noise=2: give a number from 0 \(clean\) to 1"):
         toy2d.circle(noise=2)

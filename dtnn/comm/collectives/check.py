@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ..communicator import Deadlock
-from ..threads import run_threads
+from ..failures import Deadlock
+from ..group import run_threads
 
 
 class WrongSum(AssertionError):

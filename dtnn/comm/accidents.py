@@ -1,0 +1,67 @@
+"""`Accidents`: which of a rank's messages is lost or damaged on its way, and what that does to it."""
+
+import numpy as np
+
+from .checked import described
+from .flat import flat
+
+LOST, DAMAGED = "lost", "damaged"  # what may become of a message
+
+
+class MessageLost(RuntimeError):
+    """A message of this rank never arrived, as it was to be; the text says which, and that nobody can go on."""
+
+
+class Accidents:
+    """Counts the messages of a rank, and knows what becomes of each.
+
+    Parameters
+    ----------
+    rank : int
+    lose, damage : tuple of int, or None
+        (rank, number), as for `Emulated`; those of other ranks are none of this one's.
+    smallest : int
+        Arrays of fewer bytes don't count.
+    patience : float
+        Seconds after which a rank gives up that waits because of a loss.
+    """
+
+    def __init__(self, rank, lose, damage, smallest, patience):
+        self.rank, self.smallest, self.patience, self.sent = rank, smallest, patience, 0
+        self.lost, self.damaged = (message[1] if message and message[0] == rank else None for message in (lose, damage))
+
+    def fate(self, array):
+        """What becomes of the next message: `LOST`, `DAMAGED`, or "" for nothing special."""
+        if not isinstance(array, np.ndarray) or array.nbytes < self.smallest:
+            return ""
+        number, self.sent = self.sent, self.sent + 1
+        return LOST if number == self.lost else DAMAGED if number == self.damaged else ""
+
+    def loss(self, array, what):
+        """What to say of the message that was lost, an array."""
+        return (
+            f"message {self.lost} of rank {self.rank} ({what}, {described(array)}) was lost, as it was to be; "
+            f"for {self.patience:g} s nobody could go on"
+        )
+
+
+def damage_one_bit(array):
+    """Turn one bit over, in place, see `with_a_wrong_bit`."""
+    array[...] = with_a_wrong_bit(array)
+
+
+def with_a_wrong_bit(array):
+    """A copy of an array in which one bit is wrong: the sign of a number in the middle that is not 0, so that it matters.
+
+    >>> with_a_wrong_bit(np.array([0.5, 0.0, 0.0, 2.0, 1.0])).tolist()
+    [0.5, 0.0, 0.0, -2.0, 1.0]
+    """
+    wrong = flat(array).copy()
+    places = np.flatnonzero(wrong)
+    if places.size and wrong.dtype.kind == "f":
+        place = places[places.size // 2]
+        wrong[place] = -wrong[place]
+    elif wrong.size:
+        letters = wrong.view(np.uint8)
+        letters[letters.size // 2] ^= 128
+    return wrong.reshape(array.shape)

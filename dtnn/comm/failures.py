@@ -1,0 +1,33 @@
+"""How a wait may end that can't end well."""
+
+
+class RankFailed(RuntimeError):
+    """Another rank failed while this one waited for it.
+
+    Parameters
+    ----------
+    rank : int
+        The rank that failed.
+    reason : str
+        What it failed with: its traceback, or what is known of its end.
+
+    Examples
+    --------
+    >>> print(RankFailed(1, "ValueError: negative width"))
+    rank 1 failed: ValueError: negative width
+    """
+
+    def __init__(self, rank, reason):
+        super().__init__(rank, reason)
+        self.rank, self.reason = rank, reason
+
+    def __str__(self):
+        return f"rank {self.rank} failed: {self.reason}"
+
+
+class Deadlock(RuntimeError):
+    """Every rank that has not ended waits, and none of them can go on; the text says who waits for whom (on threads only)."""
+
+
+class Mismatch(ValueError):
+    """Ranks met with different requests: another verb, operation, shape or type; the text says which rank asked for what."""
