@@ -2,12 +2,12 @@
 
 import base64
 import contextlib
-import os
 import pickle
 import signal
 import threading
 import time
 
+from ..machine import resident
 from .interrupting import AGAIN, may_interrupt
 from .kept import Kept
 from .parcel import unpack
@@ -118,10 +118,3 @@ def kernel():
     from ipykernel.zmqshell import ZMQInteractiveShell
 
     return ZMQInteractiveShell.instance().kernel
-
-
-def resident():
-    """Bytes that this process has in memory; 0 where the system does not say."""
-    with contextlib.suppress(OSError, ValueError), open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    return 0

@@ -8,7 +8,7 @@ seconds, `time` is the moment of the record (seconds since 1970, on the clock of
 from .as_dict import KINDS, TYPES, from_dict, to_dict
 from .course import Finish, Note, Paused, Place, Resumed, Start
 from .gradients import Gradients, GradientValues
-from .progress import Epoch, Ledger, Phase, Step
+from .progress import Epoch, Ledger, Phase, Share, Step
 from .recorder import Recorder
 from .stop import Stop, check_text
 from .trace import Clock, Message, Span, Trace
@@ -16,5 +16,6 @@ from .weights import Weights
 
 __all__ = [
     "KINDS", "TYPES", "Clock", "Epoch", "Finish", "GradientValues", "Gradients", "Ledger", "Message", "Note", "Paused", "Phase",
-    "Place", "Recorder", "Resumed", "Span", "Start", "Step", "Stop", "Trace", "Weights", "check_text", "from_dict", "to_dict",
+    "Place", "Recorder", "Resumed", "Share", "Span", "Start", "Step", "Stop", "Trace", "Weights", "check_text", "from_dict",
+    "to_dict",
 ]  # fmt: skip

@@ -5,14 +5,14 @@ import math
 
 from .course import Finish, Note, Paused, Place, Resumed, Start
 from .gradients import Gradients, GradientValues
-from .progress import Epoch, Ledger, Phase, Step
+from .progress import Epoch, Ledger, Phase, Share, Step
 from .trace import Clock, Message, Span, Trace
 from .weights import Weights
 
 NAMES_OF_NUMBERS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 KINDS = (
     *(Start, Place, Note, Step, Ledger, Message, Span, Clock, Trace, Epoch),
-    *(Phase, Paused, Resumed, Gradients, GradientValues, Weights, Finish),
+    *(Share, Phase, Paused, Resumed, Gradients, GradientValues, Weights, Finish),
 )
 TYPES = {cls.__name__.lower(): cls for cls in KINDS}
 

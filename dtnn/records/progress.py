@@ -6,7 +6,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One update of the weights, counted from 1; `loss` is the mean over the `samples` of the global batch, before the update."""
+    """One update of the weights, counted from 1; `loss` is the mean over the `samples` of the global batch, before the update.
+
+    `gradient` is the 2-norm of the whole gradient, before any clipping; NaN where no rank holds all of it.
+    """
 
     step: int
     epoch: int
@@ -15,6 +18,7 @@ class Step:
     lr: float
     seconds: float
     time: float
+    gradient: float = math.nan
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +49,8 @@ class Ledger:
     `wait` is the time from this rank's arrival at the reduction to the last rank's arrival, `pack` what went into
     packing and unpacking (compression), `transfer` the rest of the reduction; `samples` and `bytes` (handed to the reduction)
     are this rank's own; `loss` is the mean over these samples, each before its update (NaN: not told). `hidden` counts no time
-    of its own: so many seconds of communication went on behind backward.
+    of its own: so many seconds of communication went on behind backward. `memory` is what the rank's process had in memory then,
+    in bytes (0: not known; ranks that are threads have one process).
     """
 
     rank: int
@@ -64,6 +69,28 @@ class Ledger:
     pack: float = 0.0
     hidden: float = 0.0
     loss: float = math.nan
+    memory: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one rank of several made of its own share of an epoch; `Epoch` tells the same of all.
+
+    Parameters
+    ----------
+    samples : int
+        On which it trained.
+    metrics : dict
+        Named as in `Epoch`: of these samples, each before its update, and (``val_``) of those that it evaluated at the end. NaN:
+        it had none.
+    """
+
+    rank: int
+    epoch: int
+    step: int
+    samples: int
+    metrics: dict
+    time: float
 
 
 @dataclass(frozen=True, slots=True)

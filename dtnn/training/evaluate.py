@@ -1,5 +1,7 @@
 """Loss and metrics of a model on given samples, the same for any number of ranks and any batch size."""
 
+import math
+
 import numpy as np
 
 from ..data import shares
@@ -9,7 +11,7 @@ from ..nn.passes import Pass
 from .predict import BATCH
 
 
-def evaluate(comm, model, samples, *, loss=cross_entropy, metrics=(accuracy,), batch_size=None):
+def evaluate(comm, model, samples, *, loss=cross_entropy, metrics=(accuracy,), batch_size=None, own=None):
     """Mean loss and metrics over all samples; each rank takes its share of every batch.
 
     Sums are added up in float64 and reduced once, so the result is that of one rank to 1e-6 and exact for counts.
@@ -26,6 +28,8 @@ def evaluate(comm, model, samples, *, loss=cross_entropy, metrics=(accuracy,), b
         As in `train`.
     batch_size : int, optional
         Samples a step over all ranks, 64 for each if left out; only memory and time depend on it.
+    own : dict, optional
+        Gets the same of this rank's own share of the samples alone; NaN where it is empty.
 
     Returns
     -------
@@ -45,6 +49,10 @@ def evaluate(comm, model, samples, *, loss=cross_entropy, metrics=(accuracy,), b
         for k, metric in enumerate(metrics, 1):
             part = metric.sums(outputs, y)
             sums[k] = part if sums[k] is None else sums[k] + part
+    if own is not None:
+        count = sums[0][1]
+        own["loss"] = float(sums[0][0] / count) if count else math.nan
+        own |= {metric.name: own_value(metric, part, count) for metric, part in zip(metrics, sums[1:])}
     together = np.concatenate([np.ravel(part) for part in sums]).astype(np.float64)
     comm.Allreduce(together)
     result, place = {"loss": float(together[0] / together[1])}, 2
@@ -52,6 +60,11 @@ def evaluate(comm, model, samples, *, loss=cross_entropy, metrics=(accuracy,), b
         result[metric.name] = float(metric.value(together[place : place + part.size].reshape(part.shape)))
         place += part.size
     return result
+
+
+def own_value(metric, sums, count):
+    """A metric of one rank's own samples; NaN if there are none."""
+    return float(metric.value(np.array(sums, np.float64))) if count else math.nan
 
 
 def infer(model, x, step):

@@ -63,7 +63,7 @@ def first_not_finite(comm, net, x, step, parameters=None):
 
 
 def check_gradient(step, parameters):
-    """Raise `NotFinite` if a reduced gradient is not finite; the same on all ranks, for they have the same bits.
+    """The 2-norm of a reduced gradient; raise `NotFinite` if it is not finite: the same on all ranks, which have the same bits.
 
     The square of the norm is one pass at the speed of memory; it may overflow where no gradient does, so then each is looked at.
     """
@@ -71,10 +71,11 @@ def check_gradient(step, parameters):
     with np.errstate(over="ignore", invalid="ignore"):
         square = np.dot(trained, trained)
     if math.isfinite(square):
-        return
+        return math.sqrt(square)
     place = _first_gradient(parameters)
     if math.isfinite(place):
         raise NotFinite(step, f"the gradient of {parameters.segments[place].name}")
+    return float(np.linalg.norm(trained.astype(np.float64)))
 
 
 def _first_gradient(parameters):

@@ -1,5 +1,6 @@
 """One rank's copy of a model, and what it does in an epoch and in a step."""
 
+import dataclasses
 import math
 import time
 
@@ -8,16 +9,17 @@ import numpy as np
 from ..commands import Rate
 from ..data import batch_last, batches, shares
 from ..kernels.aligned import aligned
+from ..machine import resident
 from ..nn.parameters import named_layers
 from ..nn.passes import Pass
 from ..nn.replay import Replay
 from ..optim import Progress
 from ..parallel import in_sync
 from ..parallel.kept import gathered, given_back
-from ..records import Epoch, Note, Paused, Resumed, Step
+from ..records import Epoch, Note, Paused, Resumed, Share, Step
 from .arrivals import Arrivals
 from .checkpoint import Checkpoint
-from .evaluate import evaluate
+from .evaluate import evaluate, own_value
 from .ledger import Stopwatch
 from .microscope import Microscope
 from .not_finite import NotFinite, check_gradient, first_not_finite
@@ -56,6 +58,7 @@ class Replica:
         self.net, self.scratch, self.inputs = Replay(model.net), Pass(seed), {}
         self.microscope, self.looking, self.outbox = Microscope(comm, self.parameters, self.exchange, keep), False, []
         self.step, self.updated, self.past, self.phases = 0, 0, [], phases
+        self.gradient = math.nan  # the norm of the last step's, see `Step`
         self.steps_per_epoch = math.ceil(len(data) / batch_size)
         # normalisation over all ranks reduces inside a step, so a rank without samples must go along
         synced = [name for name, layer, _ in named_layers(model.net) if getattr(layer, "sync", False)]
@@ -101,10 +104,10 @@ class Replica:
             if self.tracer.on:
                 hear((yield self.tracer.end(self.step)))
             if self.watch.due or self.orders.stop:
-                hear((yield self.watch.record(self.step)))
+                hear((yield self.account(self.step)))
             if self.outbox:
                 yield from self.tell_outbox()
-            hear((yield Step(self.step, epoch, mean, len(indices), lr, seconds, time.time())))
+            hear((yield Step(self.step, epoch, mean, len(indices), lr, seconds, time.time(), self.gradient)))
             started += yield from self.pause()
             if self.orders.stop:
                 self._settle()
@@ -113,15 +116,21 @@ class Replica:
                 hear((yield self.arrivals.align()))
             self.watch.mark = self.watch.clock()
         if self.watch.steps:
-            hear((yield self.watch.record(self.step)))
+            hear((yield self.account(self.step)))
         values = {"loss": self.exchange.whole_loss(loss_sum) / len(self.data), **self._reduced_metrics()}
         seconds = time.perf_counter() - started
         self.end_epoch(epoch, values, validation)
+        if self.comm.size > 1:
+            hear((yield Share(self.comm.rank, epoch, self.step, self.samples, self.own, time.time())))
         hear((yield Epoch(epoch, self.step, len(self.data), seconds, lr, values, time.time())))
         self.obey()
         yield from self.tell_outbox()
         if epoch < epochs:
             yield from self.pause()
+
+    def account(self, step):
+        """The `Ledger` since the last one, with what this process has in memory now."""
+        return dataclasses.replace(self.watch.record(step), memory=resident())
 
     def tell_outbox(self):
         """What there is to tell besides."""
@@ -137,7 +146,7 @@ class Replica:
             return 0.0
         begin, hear = time.perf_counter(), self.orders.hear
         if self.watch.steps:
-            hear((yield self.watch.record(self.updated)))
+            hear((yield self.account(self.updated)))
         hear((yield Paused(self.step, time.time(), self.orders.text, phase)))
         while self.orders.pauses:
             yield from self.orders.wait()
@@ -153,14 +162,16 @@ class Replica:
         self.net.forget()
         nothing, none = np.zeros((*self.model.net.shapes[-1], 0)), self.data.gather_targets(np.arange(0))
         self.sums, self.samples = [metric.sums(nothing, none) for metric in self.metrics], 0
+        self.own, self.own_loss = {}, 0.0
         self.watch.begin()
 
     def end_epoch(self, epoch, values, validation):
         """What follows the steps: evaluation, which adds to the values; a look at the replicas; what could be resumed."""
         self._settle()
         if validation is not None:
-            found = evaluate(self.comm, self.model, validation, loss=self.loss, metrics=self.metrics)
+            found = evaluate(self.comm, self.model, validation, loss=self.loss, metrics=self.metrics, own=(own := {}))
             values |= {f"val_{name}": value for name, value in found.items()}
+            self.own |= {f"val_{name}": value for name, value in own.items()}
         in_sync(self.comm, self.parameters)
         self.past.append(values)
         told = tuple(self.past), self.batch_size, repr(self.given)
@@ -225,6 +236,7 @@ class Replica:
         watch.step(count, handed, own_loss)
         self.updated = self.step
         self.samples += count
+        self.own_loss += own_loss
         self.model.steps += 1
         self.orders.made_a_step()
         if self.tail[ORDERS] > 0:
@@ -255,8 +267,7 @@ class Replica:
             parameters = None if self.exchange.alike else self.parameters
             place = first_not_finite(self.comm, self.model.net, x, self.scratch, parameters)
             raise NotFinite(self.exchange.failed or self.step, place)
-        if self.exchange.alike:
-            check_gradient(self.step, self.parameters)
+        self.gradient = check_gradient(self.step, self.parameters) if self.exchange.alike else math.nan
 
     def gradients(self, indices, first, total, reduce, watcher=None):
         """Forward and backward of some samples, see `forward`; adds to the gradients, and to the loss in the tail."""
@@ -293,10 +304,11 @@ class Replica:
     # ---- what all ranks must agree on
 
     def _reduced_metrics(self):
-        """The metrics of the epoch from the ranks' sums."""
-        values = {}
+        """The metrics of the epoch from the ranks' sums; those of this rank's own samples are kept."""
+        values, self.own = {}, {"loss": self.own_loss / self.samples if self.samples else math.nan}
         for metric, part in zip(self.metrics, self.sums):
             part = np.array(part, np.float64)
+            self.own[metric.name] = own_value(metric, part, self.samples)
             self.comm.Allreduce(part)
             values[metric.name] = float(metric.value(part))
         return values

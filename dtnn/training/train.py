@@ -90,7 +90,8 @@ def train(
 
     Yields
     ------
-    Place, Start, Note, Clock, Step, Phase, Ledger, Trace, Gradients, GradientValues, Weights, Paused, Resumed, Epoch, Finish
+    Place, Start, Note, Clock, Step, Phase, Ledger, Trace, Gradients, GradientValues, Weights, Paused, Resumed, Share, Epoch,
+    Finish
         See `dtnn.records`. A `Stop` sent into the generator ends the training of all ranks after the same step, other
         commands (`dtnn.commands`) make it pause, or change the learning rate; while it pauses, rank 0 yields None. So does
         leaving the loop at a record that all ranks get (not with `BatchNorm2d`: running statistics are made one by a `Stop`).

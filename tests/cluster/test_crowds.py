@@ -10,7 +10,7 @@ import pytest
 
 import dtnn
 from dtnn.cluster import Cluster, watchdog
-from dtnn.cluster.listening import resident
+from dtnn.machine import resident
 from dtnn.records import Step
 
 from .alone import open_sockets
