@@ -1,13 +1,12 @@
 """The user's object: a network with its weights, and what one does with it."""
 
-import operator
-
 import numpy as np
 
 from . import known, nn
 from .data import Samples, plain, samples
 from .description import code
 from .fitting import Fitting
+from .input_shape import dtype_of, inner, input_shape_of
 from .nn.parameters import named_parameters
 from .reuse import fresh
 from .training import Inference, evaluate, predict
@@ -57,14 +56,12 @@ class Model:
     """
 
     def __init__(self, *layers, input_shape=(28, 28, 1), seed=0, dtype="float32"):
-        self.input_shape, self.seed, self.dtype = _checked_shape(input_shape), known.seed(seed), str(np.dtype(dtype))
-        if self.dtype not in ("float32", "float64"):
-            raise ValueError(f'dtype={dtype!r}: a model is "float32" or "float64"')
+        self.input_shape, self.seed, self.dtype = input_shape_of(input_shape), known.seed(seed), dtype_of(dtype)
         if not layers:
             raise ValueError("a model needs a layer, for example Model(Flatten(), Linear(10), input_shape=(28, 28, 1))")
         self.layers, learnt = fresh(layers)
         self.net = nn.Sequential(*self.layers)
-        self.net.build(_inner(self.input_shape), np.random.default_rng(seed))
+        self.net.build(inner(self.input_shape), np.random.default_rng(seed))
         learnt()
         self.parameters = nn.Parameters(self.net, dtype=np.dtype(self.dtype))
         self.steps, self.training, self.history = 0, None, None
@@ -255,21 +252,3 @@ class Model:
         self.__init__(*kept["layers"], input_shape=kept["input_shape"], seed=kept["seed"], dtype=kept["dtype"])
         self.steps = kept["steps"]
         self.load_state_dict(kept["state"])
-
-
-def _checked_shape(shape):
-    try:
-        shape = tuple(map(operator.index, shape)) if not hasattr(shape, "__index__") else (operator.index(shape),)
-    except TypeError:
-        shape = f"{shape!r}"
-    if isinstance(shape, str) or len(shape) not in (1, 2, 3) or min(shape) < 1:
-        raise ValueError(
-            f"input_shape={shape}: give the shape of one sample without the batch, "
-            "(height, width, channels) of an image or (features,) of a row"
-        )
-    return shape
-
-
-def _inner(shape):
-    """Shape of a sample inside: (C, H, W), (D, T) or (D,)."""
-    return (*shape[-1:], *shape[:-1])

@@ -2,14 +2,17 @@
 
 from dataclasses import dataclass
 
-from .. import nn
+from .. import known
+from ..allowed import number, shown, whole
 from ..data import samples
-from ..named import chosen
 from ..optim import SGD
 from ..parallel import AllReduce
 from ..training import train
+from ..training.asked import check_model
 from .probes import PROBES, samples_used
 from .trial import Trial
+
+MOST = 64  # ranks: as many threads train at once
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,13 @@ def serial_equivalent(
     >>> print(serial_equivalent(zoo.mlp(), data.mnist5k(), ranks=4, strategy=Gossip("ring")).broken)
     later steps
     """
-    loss, rows = chosen(nn.losses, loss, "loss"), samples(data, None)
+    ranks, seed = whole("ranks", ranks, 1, MOST), whole("seed", seed)
+    tolerance = number("tolerance", tolerance, "a small number of at least 0, such as 1e-10")
+    if not callable(train):
+        raise TypeError(f"train={shown(train)}: give a generator function that takes the arguments of dtnn.training.train")
+    optimizer, strategy = known.optimizer(optimizer), known.strategy(strategy)
+    loss, rows = known.loss(loss), samples(data, None)
+    check_model(model)
     rows = model.suited(rows, loss)[: 8 * ranks + 1]
     trial = Trial(model, rows, ranks, train, optimizer, dict(loss=loss, strategy=strategy, seed=seed))
     distance = trial.distance(len(rows), batch_size=4 * ranks, epochs=2, optimizer=optimizer)

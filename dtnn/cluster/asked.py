@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 
 from .. import machine
+from ..allowed import flag
 from .batch import Batch, batch_of
 
 LAUNCHERS = ("mpi", "threads", "slurm", "ssh")
@@ -92,7 +93,7 @@ def asked(ranks=None, launcher="mpi", threads_per_rank=None, keep_alive=None, ho
     if hosts and launcher == "mpi":
         launcher = "ssh"
     _check_together(launcher, hosts, secure, keep_alive, batch)
-    secure = launcher in ("slurm", "ssh") if secure is None else bool(secure)
+    secure = launcher in ("slurm", "ssh") if secure is None else flag("secure", secure)
     numbers = _some(ranks, "ranks"), launcher, _some(threads_per_rank, "threads_per_rank")
     return Asked(*numbers, _seconds(keep_alive), hosts, secure, batch)
 

@@ -2,7 +2,7 @@
 
 import threading
 
-from .. import inject
+from .. import allowed, inject
 from . import here, leftovers, logs, roster, waiting
 from .asked import asked, is_ready
 from .started import Started
@@ -71,7 +71,10 @@ class Cluster:
     def _take(self, asked, timeout, on_wait):
         self._asked = asked
         self.ranks, self.launcher, self.threads_per_rank = self._asked.size, self._asked.launcher, self._asked.threads
-        self.timeout, self.on_wait = timeout, on_wait
+        wanted = "seconds that the start may take, such as 60"
+        self.timeout, self.on_wait = allowed.number("timeout", timeout, wanted, lambda x: 0 < x < 1e6), on_wait
+        if on_wait not in (None, False) and not callable(on_wait):
+            raise TypeError(f"on_wait={allowed.shown(on_wait)}: give a function of a line of text, False for silence, or nothing")
         self._started, self._let_go, self._lock = None, None, threading.Lock()
 
     # ---- life
@@ -202,7 +205,8 @@ class Cluster:
         from .parcel import pack
 
         if not callable(job):
-            raise TypeError(f"a job is a function that takes a communicator, not {job!r:.60}; pass the function itself")
+            shown = allowed.shown(job)
+            raise TypeError(f"a job is a function that takes a communicator, not {shown}; pass the function itself")
         if self._crew is None:
             raise RuntimeError("the cluster is stopped: start it with cluster.start(), or use it within `with Cluster(...)`")
         parcel = pack(inject.affected(job, self.ranks), args, kwargs)

@@ -4,10 +4,11 @@ import contextlib
 import difflib
 
 from .. import known, machine
-from ..allowed import listed, shown, whole
+from ..allowed import listed, whole
 from ..cluster import Cluster
 from ..data import samples
 from ..optim import SGD
+from ..training.asked import check_model
 from .measure import measure
 from .result import Study
 
@@ -62,8 +63,7 @@ def study(model, data, ranks=(1, 2), mode="strong", repeats=3, batch_size=64, st
     if min(batches.values()) < max(ranks) and mode == "strong":
         raise ValueError(f"batch_size={batch_size} is less than the {max(ranks)} ranks of this study; use at least {max(ranks)}")
     optimizer, rows = known.optimizer(optimizer), samples(data)
-    if not hasattr(model, "net") or not hasattr(model, "parameters"):
-        raise TypeError(f"model={shown(model)}: give a Model, such as dtnn.zoo.lenet5()")
+    check_model(model)
     found = Study(
         model=repr(model),
         data=getattr(data, "name", "arrays"),

@@ -2,6 +2,7 @@
 
 import inspect
 
+from ..allowed import shown
 from ..commands import listed
 
 
@@ -32,6 +33,8 @@ def with_callbacks(generator, callbacks, model):
     >>> list(with_callbacks(numbers(), [lambda record: Stop("enough")], None))
     [1]
     """
+    if not isinstance(callbacks, list | tuple):
+        raise TypeError(f"callbacks={shown(callbacks)}: give a list of functions of a record, such as [print]")
     callbacks = [_one_or_two_arguments(callback, model) for callback in callbacks]
     commands = []
     while True:

@@ -5,6 +5,7 @@ import os
 import warnings
 from dataclasses import dataclass, field
 
+from ..allowed import number, path, shown, whole
 from ..records import Epoch, Stop
 
 LESS_IS_BETTER = ("loss", "error", "entropy", "mse", "mae", "hinge", "huber")  # in a metric's name
@@ -26,7 +27,7 @@ class EarlyStopping:
     Raises
     ------
     ValueError
-        At the first epoch, if there is no such metric; names those that there are.
+        A setting is of no use; or, at the first epoch, there is no such metric: names those that there are.
 
     Examples
     --------
@@ -41,6 +42,11 @@ class EarlyStopping:
     min_delta: float = 0.0
     best: float = field(default=math.inf, init=False)
     waited: int = field(default=0, init=False)
+
+    def __post_init__(self):
+        name("EarlyStopping: monitor", self.monitor)
+        whole("EarlyStopping: patience", self.patience, 1)
+        number("EarlyStopping: min_delta", self.min_delta, "a number of at least 0, such as 0.001", lambda x: 0 <= x < math.inf)
 
     def __call__(self, record):
         if not isinstance(record, Epoch) or record.samples == 0:
@@ -70,6 +76,10 @@ class StopAt:
 
     monitor: str
     value: float
+
+    def __post_init__(self):
+        name("StopAt: monitor", self.monitor)
+        number("StopAt: value", self.value, "a finite number, such as 0.99")
 
     def __call__(self, record):
         if isinstance(record, Epoch) and sign(self.monitor) * (monitored(record, self.monitor) - self.value) <= 0:
@@ -119,12 +129,15 @@ class Save:
     value: float = field(default=math.inf, init=False)
 
     def __post_init__(self):
-        self.path = os.path.abspath(os.path.expanduser(os.fspath(self.path)))  # here: an engine works elsewhere
+        self.path = os.path.abspath(path("Save: path", self.path))  # here: an engine works elsewhere
         folder = os.path.dirname(self.path)
         if not os.path.isdir(folder):
             raise FileNotFoundError(f"Save: there is no folder {folder}; make it first")
-        if not isinstance(self.every, int) or isinstance(self.every, bool) or self.every < 1:
-            raise ValueError(f"Save: every={self.every!r}; give a whole number of epochs, 1 or more")
+        if os.path.isdir(self.path):
+            raise IsADirectoryError(f"Save: {self.path} is a folder; give the name of a file in it")
+        whole("Save: every", self.every, 1)
+        if self.best is not None:
+            name("Save: best", self.best)
         if self.on_error not in ("raise", "stop", "go on"):
             raise ValueError(f'Save: on_error={self.on_error!r} is not known; give "raise", "stop" or "go on"')
 
@@ -151,6 +164,12 @@ class Save:
             return Stop(text)
         warnings.warn(f"{text}; the training goes on", RuntimeWarning, stacklevel=2)
         return None
+
+
+def name(what, value):
+    """Raise a `TypeError` unless it is the name of a metric."""
+    if not isinstance(value, str):
+        raise TypeError(f'{what}={shown(value)}: give the name of a metric, such as "val_loss"')
 
 
 def monitored(record, name):

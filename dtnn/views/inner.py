@@ -6,6 +6,7 @@ from ..data import Samples, batch_last
 from ..nn.parameters import named_layers
 from ..nn.passes import Pass
 from ..nn.sequential import run
+from ..training.asked import check_model
 from ..training.predict import batch_first
 
 MOST = 256  # samples at once: all that the layers give is kept
@@ -38,6 +39,7 @@ def layer_outputs(model, x):
     >>> found["conv2d_1"].shape, found["linear_3"].shape
     ((2, 28, 28, 6), (2, 10))
     """
+    check_model(model)
     rows = (x if isinstance(x, Samples) else Samples(x)).suit(model.input_shape, tokens=model.takes_tokens)
     if len(rows) > MOST:
         raise ValueError(

@@ -6,6 +6,7 @@ from ..data import samples
 from ..nn.metrics import ConfusionMatrix
 from ..plots.confusion import confusion as draw_confusion
 from ..plots.tiles import tiles
+from ..training.asked import check_model
 from ..training.predict import predict
 
 
@@ -32,7 +33,8 @@ def confusion(model, data, y=None, ax=None):
     >>> ax.images[0].get_array().shape
     (10, 10)
     """
-    return draw_confusion(confusion_counts(model, data, y), _names(model, data), ax)
+    counts = confusion_counts(model, data, y)
+    return draw_confusion(counts, _names(model, data), ax)
 
 
 def confusion_counts(model, data, y=None):
@@ -107,7 +109,7 @@ def _worst(rows, outputs, count):
 
 def _judged(model, data, y):
     """Samples with labels, and the model's outputs for them."""
-    shape = model.net.shapes[-1]
+    shape = check_model(model).net.shapes[-1]
     if len(shape) != 1 or shape[0] < 2:
         raise ValueError(
             f"this model is no classifier: a sample's output has shape {shape}, not (classes,); end it with Linear(classes)"

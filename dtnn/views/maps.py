@@ -5,6 +5,7 @@ import numpy as np
 from ..nn import Conv2d
 from ..nn.parameters import named_layers
 from ..plots.tiles import tiles
+from ..training.asked import check_model
 from .inner import layer_outputs
 
 MOST = 48  # filters or maps that are shown
@@ -38,7 +39,7 @@ def filters(model, layer=None, ax=None):
     >>> len(filters(dtnn.zoo.lenet5(), ax=Figure().add_subplot()).collections[0].get_paths())
     6
     """
-    found = {name: each for name, each, _ in named_layers(model.net) if isinstance(each, Conv2d)}
+    found = {name: each for name, each, _ in named_layers(check_model(model).net) if isinstance(each, Conv2d)}
     if not found:
         raise ValueError("this model has no convolution whose filters could be shown")
     name = next(iter(found)) if layer is None else layer
@@ -85,6 +86,7 @@ def feature_maps(model, image, layer=None, ax=None):
     >>> [text.get_text() for text in ax.texts]
     ['image', '0', '1', '2', '3', '4', '5']
     """
+    check_model(model)
     image = np.asarray(image)
     if image.shape != tuple(model.input_shape):
         raise ValueError(

@@ -2,6 +2,7 @@
 
 from ..nn.parameters import named_parameters
 from ..plots.histograms import histograms
+from ..training.asked import check_model
 from .inner import layer_outputs
 
 
@@ -30,7 +31,7 @@ def weights(model, ax=None):
 
 def layer_weights(model):
     """The numbers of `weights`: by the layer's name a copy of its weights (of arrays that have at least two axes: no biases)."""
-    found = [(name, parameter.value) for name, parameter, _ in named_parameters(model.net)]
+    found = [(name, parameter.value) for name, parameter, _ in named_parameters(check_model(model).net)]
     matrices = [(name, value) for name, value in found if value.ndim > 1]
     return {name.removesuffix(".weight"): value.copy() for name, value in matrices or found}
 
