@@ -5,6 +5,7 @@ import asyncio
 import ipywidgets as widgets
 
 from ..plots.by_rank import TITLES, by_rank
+from ..plots.gradient_curve import gradient_curve
 from .answer import Answer, on_paper
 from .compare_tab import CompareTab
 from .looks import button
@@ -14,6 +15,8 @@ from .panel import begin
 
 ASKED = 4  # tabs that ask the run
 WAIT = 10.0  # seconds to wait for a step whose gradients were asked for
+OF_RANKS = [*TITLES, "accuracy", ("validation loss", "val_loss"), ("validation accuracy", "val_accuracy")]
+OVER_TIME = "over time"
 
 
 class Insights:
@@ -35,9 +38,10 @@ class Insights:
 
     def __init__(self, model, data):
         self.pane, self.run, self._asking = Pane(), None, False
-        self.layer = widgets.Dropdown(layout={"width": "200px"}, tooltip="of which layer").add_class("dtnn-of-layer")
+        about = {"layout": {"width": "200px"}, "tooltip": "its norm step by step, or all ranks' gradients of a layer in one step"}
+        self.layer = widgets.Dropdown(options=[OVER_TIME], **about).add_class("dtnn-of-layer")
         self.layer.observe(lambda _: self.look(), "value")
-        self.what = widgets.Dropdown(options=list(TITLES), layout={"width": "150px"}, tooltip="what of each rank")
+        self.what = widgets.Dropdown(options=_pairs(OF_RANKS), layout={"width": "170px"}, tooltip="what of each rank")
         self.what.add_class("dtnn-of-ranks").observe(lambda _: self.look(), "value")
         self.step, self.words, self.gradients, self.ranks = (Answer() for _ in range(4))
         asked = {"one step": self.step, "time": self.words, "gradients": self.gradients, "ranks": self.ranks}
@@ -53,8 +57,8 @@ class Insights:
     def watch(self, run, layers):
         """From now on it is this run that is asked; `layers` are the names of those with gradients."""
         self.run = None  # a change of the choice asks nothing
-        self.layer.options = layers
-        self.layer.value = layers[0] if layers else None  # a list that was empty chooses nothing by itself
+        chosen, self.layer.options = self.layer.value, [OVER_TIME, *layers]
+        self.layer.value = chosen if chosen in self.layer.options else OVER_TIME
         self.run = run
         self.model.run = run
         self.compare.keep(run)
@@ -88,7 +92,15 @@ class Insights:
         answer.show(page=self.run.explain()._repr_html_())
 
     def _ask_gradients(self, answer):
+        if self.layer.value == OVER_TIME:
+            answer.show(picture=on_paper(lambda ax: gradient_curve(list(self.run.records), ax)))
+            return
         answer.show(picture=self.run.gradients(self.layer.value, timeout=WAIT).plot()._repr_png_())
 
     def _ask_ranks(self, answer):
         answer.show(picture=on_paper(lambda ax: by_rank(list(self.run.records), ax, self.what.value)))
+
+
+def _pairs(options):
+    """Label and value of each."""
+    return [option if isinstance(option, tuple) else (option, option) for option in options]

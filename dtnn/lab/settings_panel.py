@@ -56,10 +56,11 @@ class SettingsPanel:
             "dtnn-batch-of"
         )
         self.ranks = widgets.BoundedIntText(2, min=1, max=64, **whole).add_class("dtnn-ranks")
+        self.kept = widgets.BoundedIntText(0, min=0, max=10**6, **whole).add_class("dtnn-kept")
         self.launcher = widgets.Dropdown(options=list(LAUNCHERS), layout={"width": "124px"}).add_class("dtnn-launcher")
         threads = ["automatic", *range(1, machine.cores() + 1)]
         self.threads = widgets.Dropdown(options=threads, layout={"width": "100px"}).add_class("dtnn-threads")
-        for control in (self.epochs, self.batch, self.of, self.ranks, self.launcher, self.threads):
+        for control in (self.epochs, self.batch, self.of, self.ranks, self.launcher, self.threads, self.kept):
             control.observe(lambda _: self.show(), "value")
         self.shards = ShardView(self._shared)
         self.python = widgets.HTML().add_class("dtnn-python")
@@ -77,6 +78,7 @@ class SettingsPanel:
             self.optimizer.box,
             self.schedule.box,
             self.strategy.box,
+            self._row("gradients kept", self.kept, widgets.HTML(faint("every so many steps, to look at them; 0: none"))),
         ]
         if self.cluster is not None:
             return [*rows, self._row("ranks", widgets.HTML(faint(f"{self.cluster.ranks}, of your cluster"))), self.fault.box]
@@ -102,7 +104,8 @@ class SettingsPanel:
         optimizer = f"{self.optimizer.choice.value}({', '.join(f'{name}={text}' for name, text in arguments.items())})"
         size = "batch_size" if self.of.value == "over all ranks" else "batch_size_per_rank"
         told = {"epochs": repr(self.epochs.value), size: repr(self.batch.value), "optimizer": optimizer}
-        return told if self.strategy.source == "AllReduce()" else {**told, "strategy": self.strategy.source}
+        told |= {} if self.strategy.source == "AllReduce()" else {"strategy": self.strategy.source}
+        return told | ({"keep_gradients_every": repr(self.kept.value)} if self.kept.value else {})
 
     def settings(self):
         """The same as values, made anew.

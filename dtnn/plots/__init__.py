@@ -1,6 +1,7 @@
 """Pictures of runs: records in, matplotlib Axes out.
 
-`curves` (loss, accuracy), `overlay` (those of several runs), `by_rank` (a line for each rank), `breakdown` (each rank's time),
+`curves` (loss, accuracy), `gradient_curve`, `overlay` (curves of several runs), `by_rank` (a line for each rank), `breakdown`
+(each rank's time),
 `scaling` (a study's speed-up), `picture` and `figure` (a whole run in one), `Live` (a run as it happens), `Timeline` and `gantt`
 (a step, layer by layer and message by message),
 `network` (a network to scale), `messages` (a round of an all-reduce), `plane` (points, their ranks, and what a network says of
@@ -13,6 +14,7 @@ from .by_rank import by_rank
 from .confusion import confusion
 from .curves import curves
 from .gantt import gantt
+from .gradient_curve import gradient_curve
 from .gradients import gradient_cosines, gradient_norms, gradients_figure
 from .histograms import histograms
 from .live import Live
@@ -39,6 +41,7 @@ __all__ = [
     "figure",
     "gantt",
     "gradient_cosines",
+    "gradient_curve",
     "gradient_norms",
     "gradients_figure",
     "histograms",

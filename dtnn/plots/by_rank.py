@@ -1,12 +1,14 @@
 """What differs between the ranks of a run, as it goes on: a line for each of them."""
 
 import numpy as np
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-from ..records import Ledger
+from ..records import Epoch, Ledger, Place, Share
 from .axes import axes_or_new, dress, remark
 from .curves import DECADE, few_ticks
+from .headline import is_share
 from .messages import colours
+from .palette import INK
 from .story import Story
 
 MOST = 16  # ranks that can be told apart
@@ -16,6 +18,7 @@ TITLES = {
     "work": ("Each rank's own work", "ms a step"),
     "wait": ("How long each rank waits for the others", "ms a step"),
     "samples/s": ("Samples a second of each rank's own work", ""),
+    "memory": ("Memory of each rank's process", "MB"),
 }
 
 
@@ -28,14 +31,21 @@ def by_rank(records, ax=None, what="loss"):
         A run's.
     ax : matplotlib Axes, optional
         Where to draw; a new figure's without it.
-    what : {"loss", "work", "wait", "samples/s"}
+    what : {"loss", "work", "wait", "samples/s", "memory"} or str
         The mean loss over the rank's own samples, each before its update; milliseconds a step of its own work, or of waiting;
-        samples in a second of its own work.
+        samples in a second of its own work; megabytes that its process has in memory. Or a metric of the epochs, "accuracy",
+        "val_loss" ...: that of the rank's own share of the samples.
 
     Returns
     -------
     matplotlib Axes
-        Its lines are labelled "rank 0" ...; a point is the mean over some steps.
+        Its lines are labelled "rank 0" ...; a point is the mean over some steps, or the metric of an epoch, for which there is
+        also a line of "all ranks".
+
+    Raises
+    ------
+    ValueError
+        No rank has told that.
 
     Examples
     --------
@@ -46,10 +56,12 @@ def by_rank(records, ax=None, what="loss"):
     [('rank 0', [30.0]), ('rank 1', [40.0])]
     """
     if what not in TITLES:
-        raise ValueError(f"what={what!r} is not known; choose {', '.join(map(repr, TITLES))}")
-    ledgers = [record for record in records if type(record) is Ledger and record.steps and record.samples]
+        return _of_epochs(records, ax, what)
+    ledgers = [record for record in records if type(record) is Ledger and record.steps and _counts(record, what)]
     story = Story([record for record in records if type(record) is not Ledger])
     title, unit = TITLES[what]
+    if what == "memory" and _one_process(records):
+        title = "Memory of the one process in which all ranks are threads"
     ax = dress(axes_or_new(ax), title, "epoch" if story.steps_per_epoch else "step", unit)
     told = {}
     for ledger in ledgers:
@@ -62,17 +74,49 @@ def by_rank(records, ax=None, what="loss"):
     return ax
 
 
+def _counts(ledger, what):
+    """A server has no samples, but memory."""
+    return ledger.memory if what == "memory" else ledger.samples
+
+
+def _one_process(records):
+    """Whether several ranks are in one process."""
+    places = [(place.machine.get("host"), place.machine.get("pid")) for place in records if type(place) is Place]
+    return len(places) > 1 and len(set(places)) == 1
+
+
+def _of_epochs(records, ax, what):
+    """A line for each rank's metric of its own share, and one for that of all."""
+    shares = [record for record in records if type(record) is Share]
+    told = list(dict.fromkeys(name for share in shares for name in share.metrics if name not in TITLES))
+    if what not in told and (told or what.removeprefix("val_") not in ("accuracy", "loss")):
+        raise ValueError(f"what={what!r} is not known; choose {', '.join(map(repr, [*TITLES, *told]))}")
+    ax = dress(axes_or_new(ax), f"{what.replace('val_', 'validation ').capitalize()} of each rank's own samples", "epoch")
+    ranks = sorted({share.rank for share in shares})
+    for rank, colour in zip(ranks, colours(MOST)):
+        mine = [(share.epoch, share.metrics[what]) for share in shares if share.rank == rank and what in share.metrics]
+        x, y = np.array(mine, float).reshape(-1, 2).T
+        if np.isfinite(y).any():
+            ax.plot(x, y, color=colour, linewidth=1.3, marker="o" if len(x) < 20 else "", markersize=4, label=f"rank {rank}")
+    whole = [(e.epoch, e.metrics[what]) for e in records if type(e) is Epoch and e.samples and e.metrics.get(what) is not None]
+    if ax.lines and whole:
+        ax.plot(*zip(*whole), color=INK, linewidth=1.6, linestyle="--", label="all ranks")
+    _frame(ax, what, len(ranks))
+    return ax
+
+
 def _line(ledgers, what, story):
     """Where a rank's points lie, and their values."""
     told = np.array([columns_of(ledger) for ledger in ledgers], float).T
     ends = np.linspace(0, len(ledgers), min(WINDOWS, len(ledgers)) + 1).round().astype(int)
-    samples, steps, wait, communication, seconds, loss = np.add.reduceat(told[1:], ends[:-1], axis=1)
+    samples, steps, wait, communication, seconds, loss, memory = np.add.reduceat(told[1:], ends[:-1], axis=1)
     work = seconds - communication
     values = {
         "loss": lambda: loss / samples,
         "wait": lambda: 1e3 * wait / steps,
         "work": lambda: 1e3 * work / steps,
         "samples/s": lambda: samples / np.maximum(work, 1e-9),
+        "memory": lambda: memory / np.diff(ends) / 1e6,
     }
     return np.asarray(story.epoch_of(told[0, ends[1:] - 1])), values[what]()
 
@@ -80,7 +124,8 @@ def _line(ledgers, what, story):
 def columns_of(ledger):
     """The numbers of a record that are added up."""
     communication = ledger.pack + ledger.wait + ledger.transfer
-    return ledger.step, ledger.samples, ledger.steps, ledger.wait, communication, ledger.seconds, ledger.loss * ledger.samples
+    loss = ledger.loss * ledger.samples
+    return ledger.step, ledger.samples, ledger.steps, ledger.wait, communication, ledger.seconds, loss, ledger.memory
 
 
 def _frame(ax, what, ranks):
@@ -89,11 +134,15 @@ def _frame(ax, what, ranks):
         return
     values = np.concatenate([np.asarray(line.get_ydata(), float) for line in ax.lines])
     values = values[np.isfinite(values)]
-    if what == "loss" and values.min() > 0 and values.max() > DECADE * values.min():
+    loss = what.endswith("loss")
+    if loss and values.min() > 0 and values.max() > DECADE * values.min():
         ax.set_yscale("log")
         few_ticks(ax)
-    elif what != "loss":
-        ax.set_ylim(bottom=0)
-    ax.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 5, 10]))
+    elif is_share(what):
+        ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+        ax.set_ylim(max(0.0, np.floor(values.min() * 10 - 0.2) / 10), 1.01)
+    elif what in TITLES and not loss:
+        ax.set_ylim(0, 1.05 * values.max() or 1.0)
+    ax.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 5, 10], integer=what not in TITLES))
     title = f"{MOST} of {ranks} ranks" if ranks > MOST else None
     ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0), title=title)

@@ -337,18 +337,35 @@ def test_a_run_is_looked_into_where_somebody_looks(studio):
     insights.tabs.selected_index = 1
     assert insights.step.picture.value[1:4] == b"PNG"
     insights.tabs.selected_index = 3
+    assert insights.gradients.picture.value[1:4] == b"PNG", "the norm over time needs no asking"
+    insights.layer.value = "linear_1"
     assert "no gradients" in insights.gradients.message.text or "keep_gradients_every" in insights.gradients.message.text
+
+
+def test_gradients_that_were_kept_are_shown_when_the_run_has_ended(studio):
+    studio.settings.kept.value = 10
+    assert "keep_gradients_every=10" in studio.settings.python.value
+    trained(studio)
+    insights = studio.training.insights
+    insights.tabs.selected_index = insights.tabs.titles.index("gradients")
+    over_time = bytes(insights.gradients.picture.value)
+    insights.layer.value = "linear_1"
+    assert insights.gradients.message.text == ""
+    assert bytes(insights.gradients.picture.value) not in (over_time, b"")
 
 
 def test_each_rank_has_its_line_where_somebody_asks(studio):
     trained(studio)
     insights = studio.training.insights
     insights.tabs.selected_index = insights.tabs.titles.index("ranks")
-    before = bytes(insights.ranks.picture.value)
-    assert before[1:4] == b"PNG"
-    insights.what.value = "work"
-    assert bytes(insights.ranks.picture.value) != before
-    assert insights.ranks.message.text == ""
+    pictures = []
+    for _, what in insights.what.options:
+        insights.what.value = what
+        pictures.append(bytes(insights.ranks.picture.value))
+        assert insights.ranks.message.text == ""
+    assert {"memory", "accuracy", "val_loss"} <= {what for _, what in insights.what.options}
+    assert len(set(pictures)) == len(insights.what.options)
+    assert all(picture[1:4] == b"PNG" for picture in pictures)
 
 
 def test_the_runs_of_the_session_are_compared(studio):
@@ -384,11 +401,13 @@ def test_gradients_of_a_run_that_goes_on(studio):
         await until(lambda: studio.run and studio.run.records.last(dtnn.records.Step), studio)
         insights.tabs.selected_index = 3
         insights.look()
-        await until(lambda: insights.gradients.picture.value or insights.gradients.message.text, studio)
+        insights.layer.value = "linear_2"
+        before = bytes(insights.gradients.picture.value)
+        await until(lambda: insights.gradients.picture.value != before or insights.gradients.message.text, studio)
         studio.training.stop_button.click()
         await until(lambda: not studio.training.busy, studio)
 
     asyncio.run(notebook())
     assert insights.gradients.message.text == ""
     assert insights.gradients.picture.value[1:4] == b"PNG"
-    assert insights.layer.options == ("linear_1", "linear_2")
+    assert insights.layer.options == ("over time", "linear_1", "linear_2")
