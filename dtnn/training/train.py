@@ -13,6 +13,7 @@ from ..nn.metrics import accuracy
 from ..optim import SGD
 from ..parallel import AllReduce, broadcast, check_repeatable, out_of_step
 from ..records import Finish, Note, Place, Start
+from .asked import check_sizes, check_train
 from .epoch_zero import epoch_zero
 from .microscope import trained_layers
 from .rehearsal import rehearse
@@ -103,6 +104,8 @@ def train(
 
     Raises
     ------
+    TypeError
+        An argument is nothing of its kind; says what to give.
     ValueError
         A batch smaller than the number of ranks; another optimizer than the one to resume; `deterministic` with a strategy that
         can't be; `phases` with one whose ranks don't take their steps together.
@@ -121,6 +124,8 @@ def train(
     >>> len([record.loss for record in records if isinstance(record, Step)])
     4
     """
+    check_train(comm, model, data, validation, loss, metrics, optimizer, strategy)
+    check_sizes(epochs, seed, deterministic, evaluate_first, trace, keep_gradients_every)
     batch_size = global_batch(len(data), comm.size, batch_size)
     if deterministic:
         check_repeatable(strategy)
