@@ -3,7 +3,9 @@
 import dataclasses
 import difflib
 import html
+import math
 import os
+import re
 from pathlib import Path
 
 from .allowed import shown
@@ -14,6 +16,8 @@ from .records import Epoch, Finish, Recorder, Resumed, Start, Step
 NOT_SETTINGS = "recipe", "layers", "weights", "out_of_step"  # say the same as model and strategy once more
 MOST = 60  # letters of a setting in the table
 RESULTS = "epochs done", "loss", "accuracy", "val_loss", "val_accuracy", "seconds", "samples/s"
+LESS_IS_BETTER = ("seconds", "loss", "error", "entropy", "mse", "mae", "hinge", "huber")  # in a result's name
+FUNCTION = re.compile(r"<function (?:[\w.<>]*\.)?(\w+|<lambda>) at 0x[0-9a-f]+>")  # what a setting may have in its repr
 
 
 class Comparison:
@@ -70,7 +74,8 @@ class Comparison:
         started = self._records(name).last(Start)
         if started is None:
             return {}
-        return {"ranks": started.ranks, **{key: value for key, value in started.settings.items() if key not in NOT_SETTINGS}}
+        told = {key: _named(value) for key, value in started.settings.items() if key not in NOT_SETTINGS}
+        return {"ranks": started.ranks, **told}
 
     def results(self, name):
         """What a run has come to: "state", and the `RESULTS` that are known."""
@@ -150,10 +155,15 @@ class Comparison:
         return "\n".join([*lines, *filter(None, [self._same()])])
 
     def _repr_html_(self):
-        head, *rows = self._cells()
-        body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+        (head, *rows), best = self._cells(), self._best()
+        shown = [
+            [f"<b>{html.escape(cell)}</b>" if (row, column) in best else html.escape(cell) for column, cell in enumerate(cells)]
+            for row, cells in enumerate(rows)
+        ]
+        body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>" for cells in shown)
         same = f"<p>{html.escape(self._same())}</p>" if self._same() else ""
-        return f"<table><tr>{''.join(f'<th>{html.escape(name)}</th>' for name in head)}</tr>{body}</table>{same}"
+        table = f"<table><tr>{''.join(f'<th>{html.escape(name)}</th>' for name in head)}</tr>{body}</table>"
+        return f'<div style="overflow-x: auto; max-width: 100%">{table}</div>{same}'
 
     def _ipython_display_(self):
         from IPython.display import display
@@ -180,7 +190,7 @@ class Comparison:
     def _cells(self):
         """The texts of the table: heads, then a row a run."""
         varied, found = self._varied(), {name: self.results(name) for name in self.runs}
-        results = [key for key in RESULTS if any(row.get(key) is not None for row in found.values())]
+        results = self._told(found)
         models = list(dict.fromkeys(str(self.settings(name).get("model")) for name in self.runs))
         rows = [["run", *varied, "state", *results]]
         for name, row in found.items():
@@ -189,6 +199,24 @@ class Comparison:
             cells = [named.get(key) or _text(settings.get(key)) for key in varied]
             rows.append([name, *cells, row["state"], *(_text(row.get(key)) for key in results)])
         return rows
+
+    def _told(self, found):
+        """The results that some run has: the usual ones first, then other metrics."""
+        known = [*RESULTS, *dict.fromkeys(key for row in found.values() for key in row if key != "state" and key not in RESULTS)]
+        return [key for key in known if any(row.get(key) is not None for row in found.values())]
+
+    def _best(self):
+        """Where the best of each result stands in the table: (run's number, column's number); nothing where all are the same."""
+        found = [self.results(name) for name in self.runs]
+        results, places = self._told(dict(enumerate(found))), set()
+        first = 2 + len(self._varied())
+        for column, key in enumerate(results, first):
+            values = [row.get(key) for row in found]
+            known = [value for value in values if isinstance(value, int | float) and math.isfinite(value)]
+            if key != "epochs done" and len(known) > 1 and min(known) < max(known):
+                best = min(known) if any(word in key for word in LESS_IS_BETTER) else max(known)
+                places |= {(row, column) for row, value in enumerate(values) if value == best}
+        return places
 
     def _same(self):
         """What all runs have in common, in a line."""
@@ -210,6 +238,15 @@ def _run(run, name):
     if hasattr(run, "records") or (isinstance(run, list) and all(map(dataclasses.is_dataclass, run))):
         return run
     raise TypeError(f"{name} is {shown(run)}: give a Run, a History, records, or the path of a run that was saved")
+
+
+def _named(value):
+    """A setting, functions in it by their names alone: their addresses differ from run to run.
+
+    >>> _named("AllReduce(algorithm=<function job.<locals>.mine at 0x7f12ab>)")
+    'AllReduce(algorithm=mine)'
+    """
+    return FUNCTION.sub(r"\1", value) if isinstance(value, str) else value
 
 
 def _state(records):

@@ -112,3 +112,23 @@ def test_real_runs_are_compared_and_drawn():
     assert left.lines[0].get_ydata().tolist() == histories[0].history["loss"]
     assert right.lines[0].get_ydata().tolist() == histories[0].history["accuracy"]
     assert compared.plot("val_accuracy", ax=right) is right
+
+
+def test_the_same_function_at_another_address_is_the_same_setting():
+    one, two = (told(strategy=f"AllReduce(algorithm=<function job.<locals>.mine at 0x7f{n}>, overlap=False)") for n in (12, 34))
+    assert Comparison(one, two).differences() == {}
+    assert Comparison(one, told(strategy="AllReduce()")).differences() == {
+        "strategy": ("AllReduce(algorithm=mine, overlap=False)", "AllReduce()")
+    }
+
+
+def test_the_best_is_marked_where_there_is_one():
+    slow, good = told(0.9), told(0.5)
+    good[2] = Epoch(1, 9, 640, 2.0, 0.1, {"loss": 0.5, "val_loss": 1.0, "f1": 0.9}, 102.0)
+    slow[2] = Epoch(1, 9, 640, 2.5, 0.1, {"loss": 0.9, "val_loss": 1.0, "f1": 0.7}, 102.0)
+    page = Comparison(slow, good)._repr_html_()
+    assert "<b>0.5</b>" in page
+    assert "<b>0.9</b>" in page, "of other metrics, too: more is better there"
+    assert "<b>320</b>" in page
+    assert page.count("<b>") == 3, "not where all are the same"
+    assert "f1" in repr(Comparison(slow, good))
