@@ -11,6 +11,7 @@ from .story import Story
 FEW = 8  # up to so many ranks have numbers on their bars
 VERY_FEW = 4  # ... and a sentence above them
 STRIP = 0.1  # height of what shows hidden communication
+SEEN = 1  # digits of a per cent; less is not a pixel
 RARE = ("other", "pack", "hidden")
 
 
@@ -86,7 +87,7 @@ class Bars:
         if unit == "percent":
             ax.xaxis.set_major_formatter(PercentFormatter(decimals=0))
         self.bars, self.texts, self.hidden, self.moving = {}, {}, [], []
-        self._ranks = self._frame = None
+        self._ranks = self._frame = self.shown = None
 
     def show(self, story):
         """Move the bars to what the story tells; returns whether the frame (ranks, limits) has changed."""
@@ -99,6 +100,11 @@ class Bars:
             if rank in numbers:
                 self._move(row, numbers[rank])
         self._empty.set_text("" if numbers else "nothing was measured" if story.finish else "after the first steps")
+        self.shown = (
+            self._empty.get_text(),
+            ranks,
+            [[round(bar.get_width(), SEEN) for bar in bars] for bars in self.bars.values()],
+        )
         return self._set_frame(numbers) or changed
 
     def _build(self, ranks):

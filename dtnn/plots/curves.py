@@ -68,7 +68,7 @@ class Curve:
         self.training = ax.plot([], [], "o-", color=TRAINING, linewidth=1.8, markersize=5, label="training")[0]
         self.validation = ax.plot([], [], "s--", color=VALIDATION, linewidth=1.8, markersize=5, label="validation")[0]
         self.empty = remark(ax)
-        self._frame = None
+        self._frame = self.shown = None
         ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
 
     @property
@@ -88,6 +88,12 @@ class Curve:
         for line, marker in ((self.training, "o"), (self.validation, "s")):
             line.set_marker(marker if len(line.get_xdata()) <= MARKED else "")
         self.empty.set_text(self._nothing(story))
+        self.shown = (
+            story.steps.count if self.metric == "loss" else 0,
+            len(story.epochs),
+            story.epochs[-1:],
+            self.empty.get_text(),
+        )
         return self._set_frame(story, per_epoch)
 
     def _nothing(self, story):

@@ -17,6 +17,7 @@ from .story import Story
 
 WIDTH, HEIGHT = 960, 360  # pixels
 HEADER = 0.86  # where the line of words begins
+MANY = 500  # widths of texts that are kept
 STRIPS = (0.0, 0.334), (0.334, 0.626), (0.626, 1.0)  # what belongs to each panel, from left to right
 PLACES = (0.054, 0.165, 0.268, 0.60), (0.390, 0.165, 0.226, 0.60), (0.694, 0.300, 0.283, 0.465)
 
@@ -65,7 +66,7 @@ def figure(records, title="", state=None, waiting_for="", error=""):
 
 
 class Picture:
-    """A figure laid out once: a next picture redraws what moved, and the frame only where that had to change.
+    """A figure laid out once: a next picture redraws panels in which something moved, and a frame only where it had to change.
 
     Parameters
     ----------
@@ -84,7 +85,7 @@ class Picture:
             self.word = self.figure.text(0.012, 0.925, "", fontsize=13.5, fontweight="bold", va="center")
             self.words = self.figure.text(0.012, 0.925, "", fontsize=12, color=INK, va="center")
             self.error = self._box()
-            self.title, self._frames = title, {}
+            self.title, self._frames, self._panels, self._widths = title, {}, {}, {}
             paper(self.figure)
 
     def _box(self):
@@ -106,26 +107,33 @@ class Picture:
             for panel, strip in zip(panels, STRIPS):
                 if panel.show(story) or strip not in self._frames:
                     self._frames[strip] = self._frame(panel, strip)
+                    self._panels.pop(strip, None)
             self._compose(panels)
         return self._png(story)
 
     def _write(self, story, told, waiting_for, error):
         word, parts = headline(story, told, waiting_for)
         self.word.set(text=f"{self.title}  {word}".strip(), color=STATES.get(state(story, told), INK))
-        self.words.set_x(self._right(self.word) + 0.012)
-        self._fit(parts)
+        self._fit(parts, 0.012 + self._width(self.word) + 0.012)
         self.error.set(text=_wrapped(error or (story.finish.text if story.finish and story.finish.reason == "failed" else "")))
         self.error.set_visible(bool(self.error.get_text()))
 
-    def _fit(self, parts):
+    def _fit(self, parts, left):
         """As many of the parts as the width has room for; the last one may be what is waited for, and stays."""
-        self.words.set_text(" · ".join(parts))
-        while self._right(self.words) > 0.99 and len(parts) > 1:
-            parts = parts[:-2] + parts[-1:]
-            self.words.set_text(" · ".join(parts))
+        widths = [self._width(self.words, f"{part} · ") for part in parts]
+        while left + sum(widths) > 0.99 and len(parts) > 1:
+            parts, widths = parts[:-2] + parts[-1:], widths[:-2] + widths[-1:]
+        self.words.set(text=" · ".join(parts), x=left)
 
-    def _right(self, text):
-        return text.get_window_extent(self.canvas.get_renderer()).x1 / self.figure.bbox.width
+    def _width(self, artist, text=None):
+        """That of an artist with its text, or with another one, as a share of the picture's; most were asked for before."""
+        text = artist.get_text() if text is None else text
+        if (artist, text) not in self._widths:
+            if len(self._widths) > MANY:
+                self._widths.clear()
+            artist.set_text(text)
+            self._widths[artist, text] = artist.get_window_extent(self.canvas.get_renderer()).width / self.figure.bbox.width
+        return self._widths[artist, text]
 
     def _choose_metric(self, story):
         name = story.metric or "accuracy"
@@ -135,6 +143,7 @@ class Picture:
             self.metric = Curve(ax, name)
             paper(self.figure)
             self._frames.clear()
+            self._panels.clear()
 
     def _frame(self, panel, strip):
         """What of a panel stays the same for many pictures (axes, ticks, titles, legend), as an image of its strip."""
@@ -150,17 +159,26 @@ class Picture:
         return legend and self.canvas.copy_from_bbox(legend.get_window_extent(renderer))
 
     def _compose(self, panels):
-        """Frames, then what moves, then legends."""
+        """The panels, as they were where nothing moved, and the words above."""
         renderer = self._clean_paper()
-        for frame, _ in self._frames.values():
-            self.canvas.restore_region(frame)
-        for artist in (artist for panel in panels for artist in panel.moving):
-            artist.draw(renderer)
-        for _, legend in self._frames.values():
-            if legend:
-                self.canvas.restore_region(legend)
+        for panel, strip in zip(panels, STRIPS):
+            before, image = self._panels.get(strip, (None, None))
+            if before == panel.shown:
+                self.canvas.restore_region(image)
+            else:
+                self._draw(panel, strip, renderer)
+                self._panels[strip] = panel.shown, self.canvas.copy_from_bbox(self._pixels(*strip, HEADER))
         for text in (self.word, self.words, self.error):
             text.draw(renderer)
+
+    def _draw(self, panel, strip, renderer):
+        """The frame, then what moves, then the legend."""
+        frame, legend = self._frames[strip]
+        self.canvas.restore_region(frame)
+        for artist in panel.moving:
+            artist.draw(renderer)
+        if legend:
+            self.canvas.restore_region(legend)
 
     def _clean_paper(self):
         renderer = self.canvas.get_renderer()

@@ -43,7 +43,7 @@ def test_all_are_here():
     assert {path.name for path in (ROOT / "benchmarks").glob("bench_*.py")} == {
         "bench_allreduce.py", "bench_compile.py", "bench_conv.py", "bench_data_parallel.py", "bench_inference.py",
         "bench_large_batch.py", "bench_memory.py", "bench_overlap.py", "bench_redraw.py", "bench_step.py", "bench_threads.py",
-        "bench_trace.py",
+        "bench_trace.py", "bench_watching.py",
     }  # fmt: skip
 
 
@@ -54,9 +54,26 @@ def test_conv(tmp_path):
     assert all(row["gflops"] > 0 and row["peak"] > 0 for row in found)
 
 
-def test_redraw(tmp_path):
-    found = rows(tmp_path, "bench_redraw.py", "--rounds", "2")
-    assert {row["what"] for row in found} >= {"live", "playground", "allreduce of 16", "click in lenet5"}
+def test_watching(tmp_path):
+    [found] = rows(tmp_path, "bench_watching.py", "--scenes", "fit", "--net", "mlp", "--rounds", "1", "--seconds", "1")
+    assert found["scene"] == "fit"
+    assert found["off_ms"] > 0
+    assert found["on_ms"] > 0
+
+
+@needs_mpi
+def test_watching_a_cluster(tmp_path):
+    [found] = rows(tmp_path, "bench_watching.py", "--scenes", "1", "--net", "mlp", "--rounds", "1", "--seconds", "1")
+    assert found["on_ms"] > 0
+
+
+@pytest.mark.parametrize(
+    ("word", "kinds"), [("live", 2), ("allreduce", 2), ("lenet5", 2), ("a step", 2), ("of each of", 2), ("runs", 2), ("gradients", 2),
+    ("confusion", 2), ("layers", 1), ("maps", 1), ("shards", 1)],
+)  # fmt: skip
+def test_redraw(tmp_path, word, kinds):
+    found = rows(tmp_path, "bench_redraw.py", "--rounds", "1", "--only", word)
+    assert len(found) == kinds
     assert all(0 < row["median_ms"] <= row["largest_ms"] for row in found)
 
 

@@ -100,7 +100,7 @@ def test_the_same_picture_is_not_sent_twice(run_of):
 
 
 def test_started_in_a_loop_it_follows_the_run_to_its_end(run_of, monkeypatch):
-    monkeypatch.setattr("dtnn.plots.live.LONGEST", 0.02)
+    monkeypatch.setattr("dtnn.plots.pace.Pace.wait", lambda pace, cost, least: 0.02)
     run, screen, records = FakeRun(), Noted(), run_of()
 
     async def notebook():
