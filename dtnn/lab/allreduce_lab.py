@@ -4,6 +4,7 @@ import asyncio
 
 import ipywidgets as widgets
 
+from .. import allowed
 from ..comm import collectives
 from ..comm.cost import lower_bound
 from ..plots.messages import Messages
@@ -11,7 +12,7 @@ from ..plots.screens import after_each_cell
 from . import given
 from .allreduce_facts import ITEM, clocked, formula, function, summed
 from .allreduce_tables import bits_table, clock_line, counts_table
-from .looks import Message, button, faint, style, title
+from .looks import Message, button, enlarged, faint, style, title
 from .own import called, own_allreduces
 from .panel import Panel, begin, namespace, within
 from .rounds import MOST, rounds
@@ -40,6 +41,8 @@ class AllReduceLab(Panel):
         2 to 16.
     length : int
         Numbers in the vector, up to 100,000.
+    big : bool
+        Large letters, for a projector.
 
     Raises
     ------
@@ -59,7 +62,7 @@ class AllReduceLab(Panel):
     >>> lab.close()
     """
 
-    def __init__(self, algorithm="ring", ranks=4, length=8):
+    def __init__(self, algorithm="ring", ranks=4, length=8, big=False):
         ranks, length = given.whole("ranks", ranks, 2, MOST), given.whole("length", length, 1, LONGEST)
         self._names, self._given = namespace(), {called(algorithm): algorithm} if callable(algorithm) else {}
         algorithm = called(algorithm) if callable(algorithm) else algorithm
@@ -67,6 +70,7 @@ class AllReduceLab(Panel):
         self.take_the_cells_place()
         self.seen, self._drawn, self._playing = None, None, None
         self._make(algorithm, ranks, length)
+        enlarged(self.box, allowed.flag("big", big))
         self._leave = after_each_cell(self._after_cell)
         self._again()
 

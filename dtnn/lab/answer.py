@@ -16,7 +16,7 @@ class Answer:
     """What came: a picture, a page of HTML, or what went wrong."""
 
     def __init__(self):
-        self.picture = widgets.Image(format="png", layout={"max_width": "100%", "height": "auto", "display": "none"})
+        self.picture = widgets.Image(format="png", layout={"display": "none"}).add_class("dtnn-answer")
         self.page, self.message = widgets.HTML(), Message()
         self.box = widgets.VBox([self.message.box, self.page, self.picture])
         self._asking, self._next = False, None
@@ -58,9 +58,9 @@ class Answer:
         self.message.say(error)
 
 
-def on_paper(draw):
-    """The PNG of one Axes that `draw(ax)` fills."""
+def on_paper(draw, scale=1.0):
+    """The PNG of one Axes that `draw(ax)` fills, 960 pixels wide, or `scale` times as many."""
     with rc_context(STYLE):
-        sheet = Sheet(figsize=(9.6, 4.4), dpi=100, layout=Fitted())
+        sheet = Sheet(figsize=(9.6, 4.4), dpi=100 * scale, layout=Fitted())
         draw(sheet.add_subplot())
         return paper(sheet)._repr_png_()

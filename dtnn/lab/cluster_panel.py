@@ -7,11 +7,11 @@ import time
 
 import ipywidgets as widgets
 
-from .. import machine
+from .. import allowed, machine
 from ..cluster import Cluster
 from ..cluster.doctor import diagnose
 from . import given
-from .looks import Message, button, faint, style, title
+from .looks import Message, button, enlarged, faint, style, title
 from .panel import Panel, begin
 from .places import LAUNCHERS
 
@@ -33,6 +33,8 @@ class ClusterPanel(Panel):
     ranks : int
     launcher : str
         To begin with, where none is given: "mpi" or "threads".
+    big : bool
+        Large letters, for a projector.
 
     Raises
     ------
@@ -52,12 +54,13 @@ class ClusterPanel(Panel):
     'stopped'
     """
 
-    def __init__(self, cluster=None, ranks=2, launcher="mpi"):
+    def __init__(self, cluster=None, ranks=2, launcher="mpi", big=False):
         cluster, ranks = given.cluster(cluster), given.whole("ranks", ranks, 1, MOST)
         launcher = given.choice("launcher", launcher, LAUNCHERS.values(), "; hand over another kind as cluster=...")
         self.take_the_cells_place()
         self.cluster, self._given, self._busy, self._closed, self._watching = cluster, cluster is not None, False, False, None
         self._make(ranks, launcher)
+        enlarged(self.box, allowed.flag("big", big))
         self._look()
 
     def _make(self, ranks, launcher):

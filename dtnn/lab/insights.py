@@ -37,7 +37,7 @@ class Insights:
     """
 
     def __init__(self, model, data):
-        self.pane, self.run, self._asking = Pane(), None, False
+        self.pane, self.run, self._asking, self.scale = Pane(), None, False, 1.0
         about = {"layout": {"width": "200px"}, "tooltip": "its norm step by step, or all ranks' gradients of a layer in one step"}
         self.layer = widgets.Dropdown(options=[OVER_TIME], **about).add_class("dtnn-of-layer")
         self.layer.observe(lambda _: self.look(), "value")
@@ -53,6 +53,10 @@ class Insights:
         self.tabs = widgets.Tab(boxes, titles=titles).add_class("dtnn-insights")
         self.tabs.observe(lambda _: self.look(), "selected_index")
         self.box = self.tabs
+
+    def enlarge(self, scale):
+        """From now on pictures have `scale` times as many pixels in a row."""
+        self.scale = self.pane.scale = self.model.scale = scale
 
     def watch(self, run, layers):
         """From now on it is this run that is asked; `layers` are the names of those with gradients."""
@@ -89,16 +93,16 @@ class Insights:
         answer.show(picture=timeline.picture(), text=repr(timeline))
 
     def _ask_words(self, answer):
-        answer.show(page=self.run.explain()._repr_html_())
+        answer.show(page=f'<div class="dtnn-table">{self.run.explain()._repr_html_()}</div>')
 
     def _ask_gradients(self, answer):
         if self.layer.value == OVER_TIME:
-            answer.show(picture=on_paper(lambda ax: gradient_curve(list(self.run.records), ax)))
+            answer.show(picture=on_paper(lambda ax: gradient_curve(list(self.run.records), ax), self.scale))
             return
         answer.show(picture=self.run.gradients(self.layer.value, timeout=WAIT).plot()._repr_png_())
 
     def _ask_ranks(self, answer):
-        answer.show(picture=on_paper(lambda ax: by_rank(list(self.run.records), ax, self.what.value)))
+        answer.show(picture=on_paper(lambda ax: by_rank(list(self.run.records), ax, self.what.value), self.scale))
 
 
 def _pairs(options):

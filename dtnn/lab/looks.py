@@ -7,9 +7,10 @@ import ipywidgets as widgets
 CSS = """<style>
 .dtnn-panel { border: 1px solid var(--jp-border-color2, #ccc); border-radius: 4px; padding: 6px 8px; overflow: hidden; }
 .dtnn-panel .jupyter-button { padding: 0 6px; }
-.dtnn-panel .widget-html-content { line-height: 1.4; }
-.dtnn-panel .widget-tab-contents { padding: 4px; }
-.dtnn-title { font-weight: 600; font-size: 13px; color: var(--jp-ui-font-color1, #222); }
+.dtnn-panel .widget-html-content, .dtnn-training .widget-html-content { line-height: 1.4; min-width: 0; }
+.dtnn-panel .widget-tab-contents, .dtnn-training .widget-tab-contents { padding: 4px; }
+.dtnn-training .widget-tab > .lm-TabBar .lm-TabBar-tab { flex: 1 1 auto; padding: 0 6px; min-width: 0; }
+.dtnn-title { font-weight: 600; font-size: 13px; color: var(--jp-ui-font-color1, #222); line-height: 28px; padding: 0 6px 0 2px; }
 .dtnn-faint { color: var(--jp-ui-font-color2, #555); font-size: 12px; line-height: 1.35; }
 .dtnn-label { font-size: 12px; color: var(--jp-ui-font-color1, #222); border-bottom: 1px dotted var(--jp-border-color1, #999);
   cursor: help; }
@@ -22,12 +23,19 @@ CSS = """<style>
 .dtnn-layer .dtnn-facts { flex: 1 1 150px; min-width: 0; overflow: hidden; padding: 1px 2px 0 6px; }
 .dtnn-form { display: grid; grid-template-columns: repeat(auto-fit, minmax(205px, 1fr)); padding: 2px 4px 4px 12px; }
 .dtnn-code textarea { font-family: var(--jp-code-font-family, monospace); font-size: 12px; }
-.dtnn-table { overflow-x: auto; max-width: 100%; font-size: 12px; color: var(--jp-ui-font-color1, #222); }
+.dtnn-table { max-width: 100%; font-size: 12px; color: var(--jp-ui-font-color1, #222); }
+.dtnn-table table { display: block; overflow-x: auto; max-width: 100%; }
 .dtnn-table td, .dtnn-table th { padding: 1px 8px 1px 0; text-align: left; white-space: nowrap; font-weight: normal; }
 .dtnn-table th { color: var(--jp-ui-font-color2, #555); }
-.dtnn-table p, .dtnn-table pre { margin: 4px 0; line-height: 1.35; white-space: pre-wrap; color: inherit; }
+.dtnn-table p, .dtnn-table pre { margin: 4px 0; line-height: 1.35; white-space: pre-wrap; overflow-wrap: anywhere;
+  color: inherit; }
+.dtnn-answer { width: 960px; max-width: 100%; height: auto; }
 .dtnn-big .dtnn-faint, .dtnn-big .dtnn-wrong, .dtnn-big .dtnn-title, .dtnn-big .dtnn-label, .dtnn-big .jupyter-button,
-.dtnn-big .dtnn-layer button, .dtnn-big input, .dtnn-big select, .dtnn-big table, .dtnn-big textarea { font-size: 17px; }
+.dtnn-big .dtnn-layer button, .dtnn-big input, .dtnn-big select, .dtnn-big table, .dtnn-big textarea, .dtnn-big .dtnn-table,
+.dtnn-big .widget-label, .dtnn-big .widget-readout, .dtnn-big .lm-TabBar-tabLabel, .dtnn-big .dtnn-line span,
+.dtnn-big pre, .dtnn-big .widget-html-content { font-size: 17px !important; }
+.dtnn-big .widget-tab > .lm-TabBar .lm-TabBar-tab { max-height: 34px; line-height: 32px; }
+.dtnn-big .dtnn-live, .dtnn-big .dtnn-answer, .dtnn-big .dtnn-sheet { width: 100% !important; }
 .dtnn-big .dtnn-builder, .dtnn-big .dtnn-settings { flex-basis: 100% !important; }
 .dtnn-big .dtnn-form { grid-template-columns: repeat(auto-fit, minmax(290px, 1fr)); }
 .dtnn-big .dtnn-form .widget-html { flex-basis: 150px !important; width: 150px !important; }
@@ -39,6 +47,11 @@ WRAP = {"display": "flex", "flex_flow": "row wrap", "align_items": "flex-start",
 def style():
     """What goes into each panel once."""
     return widgets.HTML(CSS, layout={"display": "block", "height": "0", "margin": "0"})
+
+
+def enlarged(box, big):
+    """The box of a panel, with large letters if that is wanted; its pictures are as wide as the page."""
+    return box.add_class("dtnn-big") if big else box
 
 
 def title(text):

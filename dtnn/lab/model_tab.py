@@ -42,7 +42,7 @@ class ModelTab:
     """
 
     def __init__(self, model, data):
-        self._model, self._data, self.run, self.answer = model, data, None, Answer()
+        self._model, self._data, self.run, self.answer, self.scale = model, data, None, Answer(), 1.0
         self.view = widgets.Dropdown(options=list(VIEWS), layout={"width": "160px"}, tooltip="what to see").add_class("dtnn-view")
         self.layer = widgets.Dropdown(layout={"width": "150px"}, tooltip="of which layer").add_class("dtnn-view-layer")
         self.number = widgets.BoundedIntText(0, min=0, max=10**9, layout={"width": "90px"}, tooltip="of which sample")
@@ -68,7 +68,9 @@ class ModelTab:
         layer, number = self.layer.value, self.number.value
         note = EARLIER if self.run is not None and not self.run.done else ""
         self.answer.ask(
-            lambda answer: answer.show(on_paper(lambda ax: draw(model, data, layer, number, ax)), text=note or _age(model))
+            lambda answer: answer.show(
+                on_paper(lambda ax: draw(model, data, layer, number, ax), self.scale), text=note or _age(model)
+            )
         )
 
     def _check_number(self, data):

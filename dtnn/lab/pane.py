@@ -4,6 +4,7 @@ import html
 
 import ipywidgets as widgets
 
+from ..plots.picture import WIDTH
 from ..plots.screens import _line
 
 
@@ -17,10 +18,11 @@ class Pane:
         self.image.add_class("dtnn-live").layout.display = "none"
         self.line = widgets.HTML(layout={"margin": "0 0 4px 12px"}).add_class("dtnn-line")
         self.box = widgets.VBox([self.image, self.line], layout={"overflow": "hidden", "min_width": "0"})
-        self.last, self.text = None, ""
+        self.last, self.text, self.scale = None, "", 1.0  # pixels of the picture for each of a usual one
 
     def show(self, live):
         """Show the picture of this moment."""
+        live.width = round(WIDTH * self.scale)
         self._put(live, live.png())
 
     def close(self, live):

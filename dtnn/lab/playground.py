@@ -4,10 +4,10 @@ import asyncio
 
 import ipywidgets as widgets
 
-from .. import parallel
+from .. import allowed, parallel
 from ..data import toy2d
 from . import given
-from .looks import Message, button, faint, style, title
+from .looks import Message, button, enlarged, faint, style, title
 from .panel import Panel, begin
 from .play import Play
 from .play_view import PlayView
@@ -39,6 +39,8 @@ class Playground(Panel):
         "circle", "xor", "gauss" or "spiral".
     ranks : int
         1 to 8.
+    big : bool
+        Large letters, for a projector.
 
     Raises
     ------
@@ -56,11 +58,12 @@ class Playground(Panel):
     >>> playground.close()
     """
 
-    def __init__(self, data="circle", ranks=4):
+    def __init__(self, data="circle", ranks=4, big=False):
         data, ranks = given.choice("data", data, SETS), given.whole("ranks", ranks, 1, MOST)
         self.take_the_cells_place()
         self.play, self._playing, self._busy = None, None, False
         self._make(data, ranks)
+        enlarged(self.box, allowed.flag("big", big))
         self.begin_anew()
 
     def _make(self, data, ranks):

@@ -6,11 +6,13 @@ from .. import known
 from ..plots.screens import after_each_cell
 from . import given
 from .builder_panel import BuilderPanel
-from .looks import WRAP, style
+from .looks import WRAP, enlarged, style
 from .panel import Panel
 from .settings_panel import SettingsPanel
 from .state import State, state_of
 from .training_panel import TrainingPanel
+
+DENSE = 1.5  # pixels of a picture on a projector for each of a usual one
 
 
 class Studio(Panel):
@@ -68,9 +70,9 @@ class Studio(Panel):
         middle.layout.flex, middle.layout.width = "1 1 320px", "auto"
         self.training.box.layout.flex = "2 1 600px"
         bench = widgets.Box([left, middle, self.training.box], layout=WRAP)
-        self.box = widgets.VBox([style(), bench]).add_class("dtnn-studio")
+        self.box = enlarged(widgets.VBox([style(), bench]).add_class("dtnn-studio"), big)
         if big:
-            self.box.add_class("dtnn-big")
+            self.training.insights.enlarge(DENSE)
 
     # ---- what it holds
 

@@ -1,7 +1,10 @@
 """What a panel can't be begun with is told by dtnn, with the value, the nearest right one, or what would do."""
 
+import io
+
 import numpy as np
 import pytest
+from PIL import Image
 
 import dtnn
 from dtnn import lab
@@ -74,3 +77,23 @@ def test_a_function_may_be_the_labs_algorithm():
     assert bench.choice.value == "mine"
     assert bench.message.text == ""
     bench.close()
+
+
+@pytest.mark.parametrize("make", [lab.AllReduceLab, lab.Playground, lab.ClusterPanel, lab.Studio])
+def test_each_panel_has_large_letters_for_a_projector(make):
+    small, large = make(), make(big=True)
+    assert "dtnn-big" not in small.box._dom_classes
+    assert "dtnn-big" in large.box._dom_classes
+    small.close()
+    large.close()
+    with pytest.raises(TypeError, match="big=1: give True or False"):
+        make(big=1)
+
+
+def test_on_a_projector_pictures_have_more_pixels():
+    large = lab.Studio(big=True)
+    insights = large.training.insights
+    assert insights.scale == insights.pane.scale == insights.model.scale == 1.5
+    insights.tabs.selected_index = insights.tabs.titles.index("model")
+    assert Image.open(io.BytesIO(insights.model.answer.picture.value)).width == 1440
+    large.close()
