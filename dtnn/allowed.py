@@ -53,7 +53,8 @@ def number(name, value, wanted, holds=math.isfinite):
     try:
         found = float(value)
     except OverflowError:
-        raise ValueError(f"{name} is a whole number of {len(str(value))} digits; give one that a float can hold") from None
+        digits = 1 + int(value.bit_length() * math.log10(2))
+        raise ValueError(f"{name} is a whole number of {digits} digits; give one that a float can hold") from None
     if holds is not None and not holds(found):
         raise ValueError(f"{name}={shown(value)}: give {wanted}")
     return found

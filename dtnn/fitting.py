@@ -48,7 +48,7 @@ class Fitting:
         model.check_free()
         model.refresh()
         self.model, self.seed, self.resume = model, known.seed(seed), None
-        if resume:
+        if known.flag("resume", resume):
             self.resume = _to_resume(model)
             self.seed = self.resume.seed
         self.epochs = known.whole("epochs", epochs, 0)

@@ -123,6 +123,7 @@ class Model:
         ValueError, TypeError
             If the data don't fit the model, or a setting isn't known; before anything is trained.
         """
+        known.flag("show", show)
         return Fitting.of(self, data, y, settings).fit(cluster, show)
 
     def start(self, data, y=None, *, cluster=None, **settings):

@@ -66,7 +66,7 @@ MAY_IMPORT = {
     "check": GROUND | FIRST | SECOND | THIRD | {"known", "model"},
     "views": {"allowed", "nn", "data", "plots", "training"},
     "scaling": GROUND | FIRST | SECOND | THIRD | {"known", "model", "fitting"},
-    "zoo": {"nn", "model"},
+    "zoo": {"allowed", "nn", "model"},
     "warmup": GROUND | FIRST | SECOND | THIRD | {"known", "model", "zoo"},
     "lab": None,  # anything
     "cli": None,

@@ -1,5 +1,6 @@
 """`mlp`: a multi-layer perceptron."""
 
+from ..allowed import listed
 from ..model import Model
 from ..nn import Flatten, Linear, ReLU
 
@@ -25,5 +26,5 @@ def mlp(input_shape=(28, 28, 1), hidden=(256, 128), classes=10, seed=0):
     >>> [s.shape for s in mlp().parameters.segments if s.name.endswith("weight")]
     [(256, 784), (128, 256), (10, 128)]
     """
-    inner = [layer for size in hidden for layer in (Linear(size), ReLU())]
+    inner = [layer for size in listed("hidden", hidden, "sizes, such as (256, 128)") for layer in (Linear(size), ReLU())]
     return Model(Flatten(), *inner, Linear(classes), input_shape=input_shape, seed=seed)
