@@ -7,12 +7,12 @@ under mpiexec (blocking) and as on a notebook's cluster (polled, where ranks com
 the algorithms written in Python over Send, Recv and Sendrecv (blocking). Every sum is checked before anything is timed.
 """
 
-import argparse
 import os
 import sys
 
 import numpy as np
-from ranks import append, in_turn, is_rank, pin, under_mpiexec, where
+from options import append, parser
+from ranks import in_turn, is_rank, pin, under_mpiexec, where
 
 SIZES = 4, 1_000, 64_000, 247_000, 1_000_000, 10_000_000, 40_000_000  # bytes; 247 KB is LeNet-5's gradient
 
@@ -84,13 +84,12 @@ def rank(options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="bytes")
-    parser.add_argument("--algorithms", help="left out: all that are written in Python")
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--seconds", type=float, default=0.05, help="length of a sample")
-    parser.add_argument("--json", help="append one JSON object a size to this file")
-    options = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--sizes", default=",".join(map(str, SIZES)), help="bytes")
+    arguments.add_argument("--algorithms", help="left out: all that are written in Python")
+    arguments.add_argument("--rounds", type=int, default=15)
+    arguments.add_argument("--seconds", type=float, default=0.05, help="length of a sample")
+    options = arguments.parse_args()
     if is_rank():
         return rank(options)
     command, environment = under_mpiexec(2)

@@ -5,12 +5,13 @@
 Each net is tried in fresh processes with a cache folder of its own; imports are not counted.
 """
 
-import argparse
 import json
 import os
 import subprocess
 import sys
 import tempfile
+
+from options import append, parser
 
 STEP = """
 import json, sys, time
@@ -46,18 +47,15 @@ def first_step(net, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--nets", default="mlp,simplecnn,lenet5,resnet20,vgg11,alexnet")
-    parser.add_argument("--json", help="append one JSON object a net to this file")
-    options = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--nets", default="mlp,simplecnn,lenet5,resnet20,vgg11,alexnet")
+    options = arguments.parse_args()
     for net in options.nets.split(","):
         with tempfile.TemporaryDirectory() as folder:
             cold, warm = first_step(net, folder), first_step(net, folder)
         row = {"net": net, "cold": cold["first"], "warm": warm["first"], "step": warm["second"], "kernels": cold["kernels"]}
         print(f"{net:10} first step {row['cold']:6.2f} s cold, {row['warm']:5.2f} s warm, {row['kernels']} kernels", flush=True)
-        if options.json:
-            with open(options.json, "a") as file:
-                file.write(json.dumps(row) + "\n")
+        append(row, options.json)
 
 
 if __name__ == "__main__":

@@ -5,11 +5,10 @@
 Every result is compared with the plain loops (or PyTorch) before it is timed.  One thread.
 """
 
-import argparse
-import json
 import platform
 
 import numpy as np
+from options import append, parser
 from peak import fma_peak
 from timer import compare
 
@@ -113,12 +112,11 @@ def measure(name, batch, rounds=7):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--shapes", default=",".join(SHAPES))
-    parser.add_argument("--batch", type=int, default=64)
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--json", help="append one JSON object a row to this file")
-    options = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--shapes", default=",".join(SHAPES))
+    arguments.add_argument("--batch", type=int, default=64)
+    arguments.add_argument("--rounds", type=int, default=7)
+    options = arguments.parse_args()
     peak = fma_peak() / 1e9
     print(f"{platform.processor() or platform.machine()}: multiply-add peak {peak:.0f} GF/s, batch {options.batch}, one thread")
     for name in options.shapes.split(","):
@@ -131,9 +129,8 @@ def main():
                 + "".join(f"{a:>14} {g:4.0f}" for a, g in found.items())
                 + f"   best {max(found.values()) / peak:.2f} of peak"
             )
-        if options.json:
-            with open(options.json, "a") as file:
-                file.writelines(json.dumps({**row, "peak": peak, "batch": options.batch}) + "\n" for row in rows)
+        for row in rows:
+            append({**row, "peak": peak, "batch": options.batch}, options.json)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ whose ranks poll. Before anything is timed the losses of the first steps are com
     speed-up, weak = 2 (seconds of one rank) / seconds        strong = (seconds of one rank) / seconds
 """
 
-import argparse
 import subprocess
 import sys
 import tempfile
@@ -18,7 +17,8 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from ranks import BATCHES, append, in_turn, is_rank, net, pin, steps, under_mpiexec, where
+from options import append, parser
+from ranks import BATCHES, in_turn, is_rank, net, pin, steps, under_mpiexec, where
 
 NETS = "mlp", "simplecnn", "lenet5", "resnet20"
 LAYOUTS = "eager", "channels_last"
@@ -160,15 +160,14 @@ def settings(options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--nets", default=",".join(NETS))
-    parser.add_argument("--batch", type=int, default=64)
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--seconds", type=float, default=0.2, help="length of a sample")
-    parser.add_argument("--no-ddp", dest="ddp", action="store_false", help="without PyTorch")
-    parser.add_argument("--cluster", action="store_true", help="also on a notebook's cluster")
-    parser.add_argument("--json", help="append one JSON object a net to this file")
-    options = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--nets", default=",".join(NETS))
+    arguments.add_argument("--batch", type=int, default=64)
+    arguments.add_argument("--rounds", type=int, default=15)
+    arguments.add_argument("--seconds", type=float, default=0.2, help="length of a sample")
+    arguments.add_argument("--no-ddp", dest="ddp", action="store_false", help="without PyTorch")
+    arguments.add_argument("--cluster", action="store_true", help="also on a notebook's cluster")
+    options = arguments.parse_args()
     if is_rank():
         return rank(options)
     command, environment = under_mpiexec(2)

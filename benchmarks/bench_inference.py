@@ -7,12 +7,11 @@ included; PyTorch in `inference_mode`, from its own tensors in its own layouts, 
 weights, and their outputs are compared before anything is timed.
 """
 
-import argparse
-import json
 import os
 import platform
 
 import numpy as np
+from options import append, parser
 from threadpoolctl import threadpool_limits
 from timer import compare
 
@@ -69,13 +68,12 @@ def measure(name, batch, rounds, budget):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--nets", default=",".join(NETS))
-    parser.add_argument("--batches", default="1,256", help="images at a time")
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--budget", type=float, default=15, help="seconds a net and batch")
-    parser.add_argument("--json", help="append one JSON object a row to this file")
-    options = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--nets", default=",".join(NETS))
+    arguments.add_argument("--batches", default="1,256", help="images at a time")
+    arguments.add_argument("--rounds", type=int, default=15)
+    arguments.add_argument("--budget", type=float, default=15, help="seconds a net and batch")
+    options = arguments.parse_args()
     print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, one thread")
     with threadpool_limits(1):
         for name in options.nets.split(","):
@@ -83,9 +81,7 @@ def main():
                 row = measure(name, batch, options.rounds, options.budget)
                 parts = [f"{key} {value:.2f}" for key, value in row.items() if key.endswith("_us") or key.startswith("times")]
                 print(f"{name:10} batch {batch:4}  {row['images_per_second']:9.0f} images/s   " + "   ".join(parts), flush=True)
-                if options.json:
-                    with open(options.json, "a") as file:
-                        file.write(json.dumps(row) + "\n")
+                append(row, options.json)
 
 
 if __name__ == "__main__":

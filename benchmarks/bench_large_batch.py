@@ -6,12 +6,11 @@ P ranks with a global batch give the weights of one rank with that batch, so one
 mnist5k are two steps an epoch at batch 2048. Rates were found by trying: what was best for SGD at batch 32, and for LARS at 2048.
 """
 
-import argparse
-import json
 import math
 import time
 
 import numpy as np
+from options import append, parser
 
 import dtnn
 from dtnn import optim
@@ -62,12 +61,11 @@ def measure(net, recipe, epochs, seeds, digits):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--net", default="lenet5")
-    parser.add_argument("--epochs", type=int, default=50)
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--json", help="append one JSON object a row to this file")
-    options = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--net", default="lenet5")
+    arguments.add_argument("--epochs", type=int, default=50)
+    arguments.add_argument("--seeds", type=int, default=5)
+    options = arguments.parse_args()
     digits = dtnn.data.mnist5k()
     for recipe in recipes():
         row = measure(options.net, recipe, options.epochs, options.seeds, digits)
@@ -77,9 +75,7 @@ def main():
             f"{100 * row['accuracy']:5.1f} % ({100 * low:.1f} to {100 * high:.1f})  {row['seconds']:5.0f} s",
             flush=True,
         )
-        if options.json:
-            with open(options.json, "a") as file:
-                file.write(json.dumps(row) + "\n")
+        append(row, options.json)
 
 
 if __name__ == "__main__":

@@ -5,11 +5,12 @@
 Each is measured in a process of its own: resident memory after 10 steps, and its peak, less what there was before the network.
 """
 
-import argparse
 import json
 import subprocess
 import sys
 from pathlib import Path
+
+from options import append, parser
 
 CODE = """
 import json, resource, sys
@@ -50,11 +51,10 @@ def measure(net, batch, who):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--nets", default="lenet5,resnet20")
-    parser.add_argument("--batch", type=int, default=64)
-    parser.add_argument("--json", help="append one JSON object a row to this file")
-    options = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--nets", default="lenet5,resnet20")
+    arguments.add_argument("--batch", type=int, default=64)
+    options = arguments.parse_args()
     for net in options.nets.split(","):
         for who in ("dtnn", "eager", "channels_last"):
             row = measure(net, options.batch, who)
@@ -63,9 +63,7 @@ def main():
                 f"{row['page_faults_a_step']:.0f} page faults a step",
                 flush=True,
             )
-            if options.json:
-                with open(options.json, "a") as file:
-                    file.write(json.dumps(row) + "\n")
+            append(row, options.json)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ communication, from the last layer to the first: ``t += b_l; n = max(t, n) + c_l
 It needs root, `ip` and `tc`, Linux and MPICH; the namespaces have names of their own and are removed at the end.
 """
 
-import argparse
 import os
 import shutil
 import signal
@@ -23,7 +22,8 @@ import sys
 import time
 
 import numpy as np
-from ranks import ENVIRONMENT, append, in_turn, is_rank, meet, mpiexec, net, pin, steps, where
+from options import append, parser
+from ranks import ENVIRONMENT, in_turn, is_rank, meet, mpiexec, net, pin, steps, where
 
 CARD = "wire0"
 ONLY_TCP = {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": CARD, "MPIR_CVAR_NOLOCAL": "1"}  # ranks of one machine would share memory
@@ -204,14 +204,13 @@ def tell(found, options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--nets", default="vgg11,lenet5")
-    parser.add_argument("--gbits", type=float, default=4.0)
-    parser.add_argument("--batch", type=int, default=64, help="images a rank")
-    parser.add_argument("--bucket-bytes", type=int)
-    parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--json", help="append one JSON object a net to this file")
-    options = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--nets", default="vgg11,lenet5")
+    arguments.add_argument("--gbits", type=float, default=4.0)
+    arguments.add_argument("--batch", type=int, default=64, help="images a rank")
+    arguments.add_argument("--bucket-bytes", type=int)
+    arguments.add_argument("--rounds", type=int, default=9)
+    options = arguments.parse_args()
     if is_rank():
         return rank(options)
     lacks = missing()

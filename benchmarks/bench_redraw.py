@@ -6,11 +6,10 @@ Milliseconds from new numbers to the bytes of the PNG (of a click: to the update
 On a machine that does other things the processor's time tells more.
 """
 
-import argparse
-import json
 import statistics
 import time
 
+from options import append, parser
 from pictures import KINDS
 
 BOUND = 60  # milliseconds
@@ -30,19 +29,16 @@ def measure(kind, rounds):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=20)
-    parser.add_argument("--only", default="", help="those with this word in their name")
-    parser.add_argument("--json", help="append one JSON object a row to this file")
-    options = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--rounds", type=int, default=20)
+    arguments.add_argument("--only", default="", help="those with this word in their name")
+    options = arguments.parse_args()
     for kind in (kind for kind in KINDS if options.only in kind):
         row = measure(kind, options.rounds)
         word = "" if row["median_ms"] <= BOUND else f"  more than {BOUND} ms"
         took = f"{row['median_ms']:6.1f} ms, at most {row['largest_ms']:6.1f}, of the processor {row['processor_ms']:6.1f}"
         print(f"{kind:28} {took}{word}", flush=True)
-        if options.json:
-            with open(options.json, "a") as file:
-                file.write(json.dumps(row) + "\n")
+        append(row, options.json)
 
 
 if __name__ == "__main__":

@@ -7,12 +7,11 @@ own layouts, without conversions, with its fused optimizer.  Both begin with the
 the losses of the first steps are compared.  dtnn's steps end with an update each; no compile time is counted.
 """
 
-import argparse
-import json
 import os
 import platform
 
 import numpy as np
+from options import append, parser
 from threadpoolctl import threadpool_limits
 from timer import compare
 
@@ -106,22 +105,19 @@ def measure(name, batch, rounds, budget):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--nets", default=",".join(NETS))
-    parser.add_argument("--batch", type=int, default=64)
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--budget", type=float, default=30, help="seconds a net")
-    parser.add_argument("--json", help="append one JSON object a net to this file")
-    options = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--nets", default=",".join(NETS))
+    arguments.add_argument("--batch", type=int, default=64)
+    arguments.add_argument("--rounds", type=int, default=15)
+    arguments.add_argument("--budget", type=float, default=30, help="seconds a net")
+    options = arguments.parse_args()
     print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, batch {options.batch}, one thread")
     with threadpool_limits(1):
         for name in options.nets.split(","):
             row = measure(name, options.batch, options.rounds, options.budget)
             parts = [f"{key} {value:.2f}" for key, value in row.items() if key.endswith("_ms") or key.startswith("times")]
             print(f"{name:10} {row['images_per_second']:9.0f} images/s   " + "   ".join(parts), flush=True)
-            if options.json:
-                with open(options.json, "a") as file:
-                    file.write(json.dumps(row) + "\n")
+            append(row, options.json)
 
 
 if __name__ == "__main__":

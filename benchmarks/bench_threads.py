@@ -6,11 +6,9 @@ Before anything is timed the losses of the first steps are compared.  A sample d
 processor counts less: with a second program on the machine, more threads than are free are slower than one.
 """
 
-import argparse
-import json
-
 import numpy as np
 from bench_step import BATCHES, own_step
+from options import append, parser
 from timer import kept, sample
 
 import dtnn
@@ -51,21 +49,18 @@ def measure(name, counts, batch, rounds, seconds=0.1):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--nets", default="lenet5,resnet20")
-    parser.add_argument("--threads", default="1,2")
-    parser.add_argument("--batch", type=int, default=64)
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--json", help="append one JSON object a row to this file")
-    options = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--nets", default="lenet5,resnet20")
+    arguments.add_argument("--threads", default="1,2")
+    arguments.add_argument("--batch", type=int, default=64)
+    arguments.add_argument("--rounds", type=int, default=15)
+    options = arguments.parse_args()
     for net in options.nets.split(","):
         for row in measure(net, [int(n) for n in options.threads.split(",")], options.batch, options.rounds):
             print(
                 f"{net:10} {row['threads']} threads {1e3 * row['seconds']:8.3f} ms a step, {row['ratio']:.2f} times", flush=True
             )
-            if options.json:
-                with open(options.json, "a") as file:
-                    file.write(json.dumps(row) + "\n")
+            append(row, options.json)
 
 
 if __name__ == "__main__":

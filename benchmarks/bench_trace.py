@@ -7,13 +7,12 @@ traced ones among them, against the median of the untraced run's; and, free of t
 more than another times how many of them there are in a second. To the latter belongs the time to pack a trace for sending.
 """
 
-import argparse
-import json
 import pickle
 import time
 
 import numpy as np
 from bench_step import BATCHES
+from options import append, parser
 from threadpoolctl import threadpool_limits
 from timer import compare
 
@@ -67,19 +66,16 @@ def measure(net, batch, rounds, budget):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--net", default="lenet5")
-    parser.add_argument("--batch", type=int, default=64)
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--budget", type=float, default=30, help="seconds")
-    parser.add_argument("--json", help="append one JSON object to this file")
-    options = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--net", default="lenet5")
+    arguments.add_argument("--batch", type=int, default=64)
+    arguments.add_argument("--rounds", type=int, default=15)
+    arguments.add_argument("--budget", type=float, default=30, help="seconds")
+    options = arguments.parse_args()
     with threadpool_limits(1):
         row = measure(options.net, options.batch, options.rounds, options.budget)
     print("  ".join(f"{key} {value:.4g}" if isinstance(value, float) else f"{key} {value}" for key, value in row.items()))
-    if options.json:
-        with open(options.json, "a") as file:
-            file.write(json.dumps(row) + "\n")
+    append(row, options.json)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """Benchmarks of several processes: started again under mpiexec, one core a rank, all beginning together, timed in turn."""
 
-import json
 import os
 import sys
 import time
@@ -130,10 +129,3 @@ def meet(world):
     while not request.Test():
         time.sleep(0.0002)
     world.Barrier()
-
-
-def append(row, file):
-    """One JSON object a row."""
-    if file:
-        with open(file, "a") as opened:
-            opened.write(json.dumps(row) + "\n")
