@@ -16,7 +16,6 @@ from .flat import flat, number_or_array, put_back, reducible
 from .notices import Notices
 from .pending import Pending
 from .polling import Patience, is_crowded
-from .serial import Ended
 from .shared_sum import KINDS, LEAST, SharedSum
 
 LARGEST_MESSAGE = 2**31 - 1  # bytes; not every MPI library counts further
@@ -97,7 +96,7 @@ class MPI:
     def Bcast(self, array, root=0):
         elements, root = flat(array, writeable=True), known_rank(root, self.size, "root")
         self._count(elements)
-        self._compare(f"Bcast from rank {root}", array).Wait()
+        self._compare(f"Bcast from rank {root}", array)
         begin = self.world.Bcast if self.blocking else self.world.Ibcast
         calls = (begin(_memory(piece), root) for piece in pieces(elements))
         Pending(self, calls, elements, elements.nbytes, partial(put_back, elements, array)).Wait()
@@ -105,13 +104,15 @@ class MPI:
 
     def Allreduce(self, array, op="sum"):
         value, plain = number_or_array(array)
-        elements = reducible(value, op)
-        self._compare(f"Allreduce {op}", value).Wait()
+        elements, asked = reducible(value, op), f"Allreduce {op}"
         if op == "sum" and self._sums_in_shared_memory(elements):
             self._count(elements)
-            self._shared.add_up(elements)
+            text, number = self._asking(asked, value)
+            if not self._shared.add_up(elements, number):
+                self._disagree(text)
             put_back(elements, array)
         else:
+            self._compare(asked, value)
             self._reduce(value, elements, op, self.world.Allreduce if self.blocking else self.world.Iallreduce).Wait()
         return value.item() if plain else array
 
@@ -121,7 +122,7 @@ class MPI:
     def Gather(self, array, root=0):
         elements, root = flat(array), known_rank(root, self.size, "root")
         self._count(elements)
-        self._compare(f"Gather to rank {root}", array).Wait()
+        self._compare(f"Gather to rank {root}", array)
         begin = self.world.Gather if self.blocking else self.world.Igather
         sent = pieces(elements)
         rows = [np.empty((self.size if self.rank == root else 0, piece.size), piece.dtype) for piece in sent]
@@ -130,11 +131,11 @@ class MPI:
         return np.concatenate(rows, axis=1).reshape(self.size, *array.shape) if self.rank == root else None
 
     def Barrier(self):
-        self._compare("Barrier").Wait()
+        self._compare("Barrier")
         self.meet()
 
     def Split(self, color, key=0):
-        self._compare("Split").Wait()
+        self._compare("Split")
         world = self.world.Split(self.library.UNDEFINED if color is None else color, key)
         if color is None:
             return None
@@ -183,35 +184,67 @@ class MPI:
         """A barrier of which nobody is told, and before which nothing is compared."""
         Pending(self, ((self.world.Barrier if self.blocking else self.world.Ibarrier)() for _ in range(1)), None).Wait()
 
-    def _sums_in_shared_memory(self, elements):
-        """Whether a long array is added up there; the first time ranks find out together whether they share any.
+    def room(self, size):
+        """Memory in which this rank's part of a sum may lie, so that it is added up without copies; collective.
 
-        Not where they share cores: there who waits for the others, twice, waits long.
+        Parameters
+        ----------
+        size : int
+            Bytes.
+
+        Returns
+        -------
+        ndarray of uint8, zero, or None
+            None, on all ranks, where they don't add up in shared memory.
         """
+        return self._house_memory().room(size) if self.size > 1 else None
+
+    def _sums_in_shared_memory(self, elements):
+        """Whether a long array is added up there."""
         if self.size == 1 or elements.nbytes < LEAST or elements.dtype not in KINDS:
             return False
-        if self._shared is None:
-            self._shared = SharedSum(self, wanted=not self._crowded)
-        return self._shared.works
+        return (self._shared or self._house_memory()).works
 
-    def _compare(self, asked, array=None):
-        """Begin to find out whether all ranks ask for the same; waiting for the answer raises `Mismatch` if they don't."""
-        if self._beside is None:
-            return Ended()
+    def _house_memory(self):
+        """That of the ranks of this host; the first time ranks find out together whether they share any.
+
+        They don't where they share cores: there who waits for the others, twice, waits long.
+        """
+        if self._shared is None:
+            self._compare("memory to add up in")
+            self._shared = SharedSum(self, wanted=not self._crowded)
+        return self._shared
+
+    def _asking(self, asked, array=None):
+        """What this rank asks for, in words and as a number."""
         key = (asked,) if array is None else (asked, array.dtype, array.shape)
         if key not in self._asked:
             text = asked if array is None else f"{asked} of {described(array)}"
-            self._asked[key] = text, extremes(digest(text))
-        text, numbers = self._asked[key]
-        found = numbers.copy()
-        begin = self._beside.world.Iallreduce
-        calls = (begin(self.library.IN_PLACE, found, self.library.MAX) for _ in range(1))
-        return Pending(self._beside, calls, found, found.nbytes, partial(self._judge, found, text))
+            self._asked[key] = text, digest(text) >> 1  # 63 bits
+        return self._asked[key]
 
-    def _judge(self, found, text):
-        if found[0] != ~found[1]:
-            self._failed = True
-            raise disagreement(texts_of_ranks(self._beside, text))
+    def _compare(self, asked, array=None):
+        """Find out whether all ranks ask for the same; raises `Mismatch` if they don't."""
+        if self._beside is None:
+            return
+        text, number = self._asking(asked, array)
+        if self._shared is not None and self._shared.rendezvous is not None:
+            alike = self._shared.rendezvous.meet(number) is not None
+        else:
+            alike = self._beside.all_say(number)
+        if not alike:
+            self._disagree(text)
+
+    def all_say(self, number):
+        """Whether all ranks give the same number; a message of 16 bytes, before which nothing is compared; collective."""
+        found = extremes(number)
+        calls = (self.world.Iallreduce(self.library.IN_PLACE, found, self.library.MAX) for _ in range(1))
+        Pending(self, calls, found, found.nbytes).Wait()
+        return bool(found[0] == ~found[1])
+
+    def _disagree(self, text):
+        self._failed = True
+        raise disagreement(texts_of_ranks(self._beside, text))
 
     def _send(self, array, dest, tag):
         elements, dest = flat(array), known_rank(dest, self.size, "dest")

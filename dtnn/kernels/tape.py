@@ -45,9 +45,17 @@ def call(function, *arguments):
     >>> y
     array([10., 10.])
     """
+    result = function(*arguments)
     if recorder.tape is not None:
-        recorder.tape.append((function, arguments))
-    return function(*arguments)
+        recorder.tape.append((machine_code(function, arguments), arguments))
+    return result
+
+
+def machine_code(function, arguments):
+    """What Numba calls for arguments of these types, without looking at them each time; the function itself if it is none of
+    Numba's, or is not compiled."""
+    compiled = getattr(function, "overloads", {}).get(tuple(map(getattr(function, "typeof_pyval", type), arguments)))
+    return getattr(compiled, "entry_point", function)
 
 
 def play(tape):

@@ -116,7 +116,6 @@ def keep_nan(b, second_wins, x, y):
 
 
 add = binary(lambda b, x, y: b.fadd(x, y, flags=FLAGS))
-subtract = binary(lambda b, x, y: b.fsub(x, y, flags=FLAGS))
 multiply = binary(lambda b, x, y: b.fmul(x, y, flags=FLAGS))
 larger = binary(lambda b, x, y: keep_nan(b, b.fcmp_ordered(">=", y, x), x, y))  # NaN if one of them is
 where_positive = binary(lambda b, z, x: b.select(b.fcmp_ordered(">", z, ZERO), x, ZERO))  # x where z > 0, else 0

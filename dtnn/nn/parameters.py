@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..kernels.aligned import aligned
+from ..kernels.aligned import SLACK, aligned
 from .layer import inside, own_parameters
 
 ALIGNMENT = 16  # numbers; every segment starts at a cache line
@@ -96,6 +96,25 @@ class Parameters:
         if not 0 <= count <= ROOM:
             raise ValueError(f"Parameters: a tail of {count} numbers was asked for; there is room for {ROOM} at most")
         return self.grad[: self.trainable + count]
+
+    def place_gradients(self, memory):
+        """Keep the gradients in other memory from now on, such as other processes see; they are zero then.
+
+        Parameters
+        ----------
+        memory : ndarray of uint8
+            `room` bytes that begin at a cache line.
+        """
+        self.grad = memory[: self.grad.nbytes].view(self.dtype)
+        self.grad[:] = 0
+        parameters = {name: parameter for name, parameter, _ in named_parameters(self.layer)}
+        for s in self.segments:
+            parameters[s.name].grad = self.grad[s.start : s.start + s.size].reshape(s.shape)
+
+    @property
+    def room(self):
+        """Bytes that the gradients need, with the slack that kernels rely on."""
+        return self.grad.nbytes + SLACK * self.dtype.itemsize
 
     def state(self):
         """Copies of all parameters and buffers by name, for a checkpoint."""

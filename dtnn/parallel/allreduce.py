@@ -9,6 +9,7 @@ from .settings import whole_number
 from .strategy import Exchange
 
 OVERLAPPED = 2 << 20  # bytes of a bucket, where nothing else is asked for
+MOST_SHARED = 8 << 20  # bytes of gradients worth a place of their own; more take long anyway, and like huge pages better
 
 
 @dataclass(frozen=True)
@@ -132,10 +133,20 @@ class Together(Exchange):
     def __init__(self, *parts):
         super().__init__(*parts)
         self.overlap = None
+        self._share_gradients()
         if self.strategy.overlap and self.comm.size > 1:
             from .overlap import Overlap  # it knows layers, so it loads Numba, which a communicator's user may not want
 
             self.overlap = Overlap(self.comm, self.parameters, self.strategy.buckets(self.parameters.reduced()))
+
+    def _share_gradients(self):
+        """Keep the gradients where the native sum needs no copies, if the communicator has such a place."""
+        strategy, room = self.strategy, getattr(self.comm, "room", None)
+        if room is None or strategy.algorithm != "native" or strategy.overlap or self.parameters.room > MOST_SHARED:
+            return
+        memory = room(self.parameters.room)
+        if memory is not None:
+            self.parameters.place_gradients(memory)
 
     def watcher(self):
         return self.overlap

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from ..kernels.updates_adaptive import squares
 from ..nn.layer import call_forward
 from ..nn.parameters import named_layers
 
@@ -65,17 +66,14 @@ def first_not_finite(comm, net, x, step, parameters=None):
 def check_gradient(step, parameters):
     """The 2-norm of a reduced gradient; raise `NotFinite` if it is not finite: the same on all ranks, which have the same bits.
 
-    The square of the norm is one pass at the speed of memory; it may overflow where no gradient does, so then each is looked at.
+    The square of the norm is one pass at the speed of memory; in float64 it may overflow where no gradient does, so then each is
+    looked at.
     """
-    trained = parameters.grad[: parameters.trainable]
-    with np.errstate(over="ignore", invalid="ignore"):
-        square = np.dot(trained, trained)
-    if math.isfinite(square):
-        return math.sqrt(square)
-    place = _first_gradient(parameters)
+    square = squares(parameters.grad[: parameters.trainable])
+    place = math.inf if math.isfinite(square) else _first_gradient(parameters)
     if math.isfinite(place):
         raise NotFinite(step, f"the gradient of {parameters.segments[place].name}")
-    return float(np.linalg.norm(trained.astype(np.float64)))
+    return math.sqrt(square)
 
 
 def _first_gradient(parameters):

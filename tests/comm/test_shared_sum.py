@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dtnn.comm import MPI, RankFailed, shared_sum
-from dtnn.comm.shared_sum import CHUNK, LEAST, SharedSum
+from dtnn.comm import MPI, Mismatch, RankFailed, rendezvous, shared_memory
+from dtnn.comm.shared_sum import CHUNK, LEAST
 from tests.comm.mpi_job import run_mpi
 
 LENGTHS = [LEAST // 4, LEAST // 4 + 1, 100_003, CHUNK // 4 - 1, CHUNK // 4, CHUNK // 4 + 1, 3 * CHUNK // 4 + 5]
@@ -24,14 +24,14 @@ def test_sums_are_right_and_the_same_on_all_ranks(ranks, blocking):
     assert all(right for right, _ in found[0])
 
 
-def room(pool, blocking=False):
+def quiet(pool, blocking=False):
     """A communicator that does not mind sharing cores."""
     pair = pool.world.Dup(), pool.world.Dup()
     return MPI(*pair, blocking=blocking, crowded=False)
 
 
 def sums(pool, blocking):
-    comm, found = room(pool, blocking), []
+    comm, found = quiet(pool, blocking), []
     for dtype in (np.float32, np.float64):
         for length in LENGTHS:
             parts = [np.random.default_rng((rank, length)).standard_normal(length).astype(dtype) for rank in range(comm.size)]
@@ -46,12 +46,104 @@ def sums(pool, blocking):
     return found
 
 
+@pytest.mark.parametrize("blocking", [False, True])
+@pytest.mark.parametrize("ranks", [2, 3, 4, 5])
+@pytest.mark.skipif(not rendezvous.POSSIBLE, reason="another processor than x86: there sums are made on the board alone")
+def test_in_the_room_sums_are_the_same_as_outside(ranks, blocking):
+    found = run_mpi(__file__, "in_the_room", ranks, blocking, seconds=60)
+    assert all(all(same) for same, _ in found)
+    assert all(values == found[0][1] for _, values in found)
+
+
+def in_the_room(pool, blocking):
+    """Whole rows, parts of them, other types; in between something that is not in the room."""
+    comm, same, sums = quiet(pool, blocking), [], []
+    memory = comm.room(4 * 300_000)
+    assert (memory == 0).all()
+    for dtype in (np.float32, np.float64):
+        everything = memory.view(dtype)
+        for begin, length in ((0, 100_000), (16, 8_192), (3, 100_003), (0, 100_000)):
+            mine = np.random.default_rng((comm.rank, length)).standard_normal(length).astype(dtype)
+            array, outside = everything[begin : begin + length], mine.copy()
+            array[:] = mine
+            comm.Allreduce(array)
+            comm.Allreduce(outside)
+            same.append(bool((array == outside).all()))
+            sums.append(zlib.crc32(array.tobytes()))
+    return same, sums
+
+
+def test_some_ranks_in_the_room_others_not():
+    assert run_mpi(__file__, "mixed", 3) == [True] * 3
+
+
+def mixed(pool):
+    """What a rank passes is its own affair: part of the room, at another place than others, or any array."""
+    comm = quiet(pool)
+    memory = comm.room(4 * 60_000).view(np.float32)
+    right = []
+    for array in (memory[:20_000], np.empty(20_000, np.float32), memory[comm.rank * 16 :][:20_000], memory[:40_000:2]):
+        chosen = array if comm.rank != 1 else np.empty(20_000, np.float32)
+        chosen[...] = comm.rank + 1
+        comm.Allreduce(chosen)
+        right.append((chosen == 6).all())
+        array[...] = comm.rank
+        comm.Allreduce(array)
+        right.append((array == 3).all())
+    older = memory[:20_000]
+    assert comm.room(1000).nbytes == 1000
+    older[:] = 1
+    comm.Allreduce(older)
+    return bool(all(right) and (older == 3).all() and comm.clean)
+
+
+@pytest.mark.parametrize("other", ["size", "operation", "barrier", "one number"])
+def test_ranks_that_ask_for_different_things_are_told(other):  # case 27
+    found = run_mpi(__file__, "differ", 3, other)
+    assert all("ranks ask for different things at once" in text and "rank 1: " in text for text in found)
+
+
+def differ(pool, other):
+    comm = quiet(pool)
+    comm.Allreduce(np.ones(100_000))  # from now on all is compared where the ranks meet
+    calls = {
+        "size": lambda: comm.Allreduce(np.ones(100_001)),
+        "operation": lambda: comm.Allreduce(np.ones(100_000), "max"),
+        "barrier": comm.Barrier,
+        "one number": lambda: comm.Allreduce(1.0),
+    }
+    with pytest.raises(Mismatch) as error:
+        calls[other]() if comm.rank == 1 else comm.Allreduce(np.ones(100_000))
+    assert not comm.clean
+    return str(error.value)
+
+
+def test_a_training_keeps_its_gradients_in_the_room():
+    assert run_mpi(__file__, "trains", 2) == [True, True]
+
+
+def trains(pool):
+    import dtnn
+    from dtnn.parallel import AllReduce
+
+    comm, model = quiet(pool), dtnn.zoo.mlp()
+    before = model.parameters
+    exchange = AllReduce().begin(comm, before, dtnn.optim.SGD(0.1))
+    weight = model.net.layers[1].weight.grad
+    assert np.shares_memory(weight, before.grad)
+    weight[...] = comm.rank + 1
+    calls = []
+    comm._shared._add_up_piece = calls.append  # what would be copied
+    exchange.combine(2, 1, 2, None)
+    return bool((model.net.layers[1].weight.grad == 3).all() and not calls)
+
+
 def test_arrays_of_any_layout():  # case 20
     assert all(run_mpi(__file__, "layouts", 2))
 
 
 def layouts(pool):
-    comm, base = room(pool), np.arange(30_000.0).reshape(150, 200)
+    comm, base = quiet(pool), np.arange(30_000.0).reshape(150, 200)
     for make in (lambda a: a.T, np.asfortranarray, lambda a: a[::2, 1:], lambda a: a[:, ::-1]):
         array = make(base.copy())
         comm.Allreduce(array)
@@ -65,13 +157,13 @@ def test_where_a_rank_sees_no_shared_memory_all_send_messages(failing):
 
 
 def without(pool, failing):
-    comm = room(pool)
+    comm = quiet(pool)
     if comm.rank == failing:
-        shared_sum._opened = lambda *_: None
-        SharedSum._made = lambda *_: None
+        shared_memory._opened = shared_memory._made = lambda *_: None
     array = np.full(100_000, comm.rank + 1.0)
     comm.Allreduce(array)
     assert (array == 3).all()
+    assert comm.room(100) is None
     return comm._shared.works
 
 
@@ -95,7 +187,7 @@ def test_a_rank_that_fails_frees_the_others():
 
 
 def fails_midway(pool):
-    comm = room(pool)
+    comm = quiet(pool)
     comm.Allreduce(np.ones(100_000))
     if comm.rank == 1:
         time.sleep(0.05)
@@ -112,7 +204,7 @@ def test_nothing_is_left_open():
 
 
 def open_files(pool):
-    comm = room(pool)
+    comm = quiet(pool)
     for _ in range(3):
         comm.Allreduce(np.ones(100_000))
     assert "memfd:dtnn" in Path("/proc/self/maps").read_text()
