@@ -4,7 +4,6 @@ import platform
 from functools import partial
 
 POSSIBLE = platform.machine() in ("x86_64", "AMD64")  # others may show a rank what comes later before what comes earlier
-WORDS = 8  # of 8 bytes, in a line
 COUNT, SAID = 0, 1  # places in a rank's line; of what is said there are two, by turns
 
 
@@ -19,8 +18,9 @@ class Rendezvous:
     comm : MPI
         Whose ranks meet; its `wait` is how they wait.
     lines : memoryview of int64
-        `WORDS` a rank, zero at first, `distance` of them from each rank's to the next one's.
+        Zero at first.
     distance : int
+        So many numbers from the beginning of a rank's line to that of the next rank's.
 
     Notes
     -----
@@ -60,8 +60,4 @@ class Rendezvous:
         return [lines[place + said + 1] for place in self.places]
 
     def _all_there(self, count):
-        lines = self.lines
-        for place in self.others:
-            if lines[place] < count:
-                return False
-        return True
+        return min(map(self.lines.__getitem__, self.others)) >= count

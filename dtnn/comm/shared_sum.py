@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .rendezvous import POSSIBLE, WORDS, Rendezvous
+from .rendezvous import POSSIBLE, Rendezvous
 from .shared_memory import LINE, shared_rows
 
 LEAST, CHUNK = 32 * 1024, 512 * 1024  # bytes: shorter arrays travel as messages; longer ones in pieces that stay in the cache

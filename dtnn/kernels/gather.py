@@ -64,10 +64,10 @@ def gather(rows, indices, out, scale=1.0):
 @kernel
 def within(indices, stop):
     """Whether all indices are in 0 .. stop-1."""
+    right = True
     for index in indices:
-        if not 0 <= index < stop:
-            return False
-    return True
+        right &= 0 <= index < stop
+    return right
 
 
 @kernel
