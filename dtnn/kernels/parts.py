@@ -33,13 +33,13 @@ def run(body, parts, *arguments):
     if parts == 1:
         call(body, 0, 1, *arguments)
     else:
-        call(run_in_parallel, twin(body, len(arguments)), parts, *arguments)
+        call(twin(body, len(arguments)), parts, *arguments, through=in_region)
 
 
-def run_in_parallel(twin, *arguments):
-    """Enter the parallel loop, when no other thread is in one."""
+def in_region(function, *arguments):
+    """Call what enters the parallel loop, when no other thread is in one."""
     with region:
-        twin(*arguments)
+        function(*arguments)
 
 
 @cache

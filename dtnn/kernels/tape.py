@@ -30,8 +30,10 @@ def recording(tape):
         recorder.tape = before
 
 
-def call(function, *arguments):
+def call(function, *arguments, through=None):
     """function(*arguments), which works on the same arrays whenever it is called; written down if this thread records.
+
+    With `through` it is through(function, *arguments).
 
     Examples
     --------
@@ -45,15 +47,16 @@ def call(function, *arguments):
     >>> y
     array([10., 10.])
     """
-    result = function(*arguments)
+    result = function(*arguments) if through is None else through(function, *arguments)
     if recorder.tape is not None:
-        recorder.tape.append((machine_code(function, arguments), arguments))
+        code = machine_code(function, arguments)
+        recorder.tape.append((code, arguments) if through is None else (through, (code, *arguments)))
     return result
 
 
 def machine_code(function, arguments):
-    """What Numba calls for arguments of these types, without looking at them each time; the function itself if it is none of
-    Numba's, or is not compiled."""
+    """What Numba calls for arguments of these types, without looking at them again each time; the function itself if it is none
+    of Numba's, or is not compiled."""
     compiled = getattr(function, "overloads", {}).get(tuple(map(getattr(function, "typeof_pyval", type), arguments)))
     return getattr(compiled, "entry_point", function)
 

@@ -6,8 +6,11 @@ import numpy as np
 
 from ..kernels.parts import threads_here
 from ..kernels.tape import play, recording
+from .layer import Parameter
 from .parameters import named_layers
 from .sequential import built_in
+
+PLAIN = int, float, str
 
 
 class Replay:
@@ -25,8 +28,8 @@ class Replay:
 
     Notes
     -----
-    Layers are asked anew after `forget`, which a training calls before every epoch: until then what is changed at a layer by
-    hand (a padding, not a weight) has no effect.
+    Before every epoch a training calls `refresh`: until then what is changed at a layer by hand (a padding, not a weight) has no
+    effect.  To write a step down takes as long as a few steps, to look whether that is needed 50 microseconds for ten layers.
 
     Examples
     --------
@@ -45,13 +48,17 @@ class Replay:
     """
 
     def __init__(self, net):
-        self.net, self.tapes = net, {}
-        self.forget()
+        self.net, self.tapes, self.state = net, {}, None
+        self.refresh()
 
-    def forget(self):
-        """Ask the layers again."""
-        self.tapes.clear()
-        self.able = all(built_in(type(layer)) and layer.replays and unchanged(layer) for layer in layers_of(self.net))
+    def refresh(self):
+        """Ask the layers again, if anything is no longer as it was."""
+        layers = layers_of(self.net)
+        state = [part for layer in layers for part in (layer, type(layer).forward, *parts_of(vars(layer)))]
+        if self.state is None or len(state) != len(self.state) or not all(map(same, state, self.state)):
+            self.state = state
+            self.tapes.clear()
+            self.able = all(built_in(type(layer)) and layer.replays and unchanged(layer) for layer in layers)
 
     def forward(self, x, step):
         """y, and the backward that takes dy to dx and adds to the parameters' gradients; see `Layer.forward`."""
@@ -66,6 +73,23 @@ class Replay:
 def layers_of(net):
     """The network and all layers in it."""
     return [net, *(layer for _, layer, _ in named_layers(net))]
+
+
+def parts_of(attributes):
+    """All that is held by a layer's attributes, lists and parameters taken apart; which attribute it is comes first."""
+    for name, held in attributes.items():
+        yield name
+        if isinstance(held, list | tuple):
+            yield from held
+        elif isinstance(held, Parameter):
+            yield from (held, held.value, held.grad, held.trainable, held.learns)
+        else:
+            yield held
+
+
+def same(now, then):
+    """Whether it is the same object, or an equal number or text."""
+    return now is then or (type(now) is type(then) and isinstance(now, PLAIN) and now == then)
 
 
 def unchanged(layer):

@@ -70,7 +70,7 @@ class Inference:
             known = [*((vars(thing), dict(vars(thing))) for thing in things), *((some, list(some)) for some in lists)]
             self.known = known if self.replay.able else []
         if self.x is not x:  # another number of samples: the buffers may be others, too
-            self.replay.forget()
+            self.replay.refresh()
             self.x = x
         return self.replay.forward(x, self.step)[0]
 

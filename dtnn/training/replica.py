@@ -159,7 +159,7 @@ class Replica:
 
     def begin_epoch(self):
         """Nothing counted yet."""
-        self.net.forget()
+        self.net.refresh()
         nothing, none = np.zeros((*self.model.net.shapes[-1], 0)), self.data.gather_targets(np.arange(0))
         self.sums, self.samples = [metric.sums(nothing, none) for metric in self.metrics], 0
         self.own, self.own_loss = {}, 0.0

@@ -134,7 +134,7 @@ def test_a_forward_that_was_put_in_the_place_of_a_layers_is_called_in_every_step
 
     assert calls() == 0
     monkeypatch.setattr(of, "forward", counted)
-    replay.forget()
+    replay.refresh()
     first = calls()
     assert first > 0
     assert calls() == 2 * first
@@ -144,7 +144,7 @@ def test_statistics_that_are_to_be_synchronous_from_an_epoch_on_leave_the_tape()
     net, _ = built("Linear(4), BatchNorm1d()", (3,))
     replay = Replay(net)
     net.layers[1].sync = True
-    replay.forget()
+    replay.refresh()
     assert not replay.able
 
 
