@@ -184,7 +184,7 @@ class MPI:
         """A barrier of which nobody is told, and before which nothing is compared."""
         Pending(self, ((self.world.Barrier if self.blocking else self.world.Ibarrier)() for _ in range(1)), None).Wait()
 
-    def room(self, size):
+    def shared(self, size):
         """Memory in which this rank's part of a sum may lie, so that it is added up without copies; collective.
 
         Parameters

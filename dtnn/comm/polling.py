@@ -15,9 +15,10 @@ LONGEST_SLEEP = 0.001
 class Patience:
     """The way to poll on one rank.
 
-    Where every rank of a host has a core of its own, polling without a pause is as fast as MPI's blocking calls.  Where
-    ranks share cores, whoever polls keeps the others from working; so each poll offers the core to others, and soon gives it
-    away.  A wait that takes long (someone paused, or computes) sleeps between the polls, up to a millisecond at a time.
+    Where every rank of a host has a core of its own, polling without a pause is as fast as MPI's blocking calls; only after a
+    while is the core offered, to whatever else this machine may have to do.  Where ranks share cores, whoever polls keeps the
+    others from working; so each poll offers the core to others, and soon gives it away.  A wait that takes long (someone
+    paused, or computes) sleeps between the polls, up to a millisecond at a time.
 
     Parameters
     ----------
@@ -31,7 +32,8 @@ class Patience:
     """
 
     def __init__(self, crowded):
-        self.pauses = (getattr(os, "sched_yield", _give_away), _give_away) if crowded else (_go_on, _go_on)
+        offer = getattr(os, "sched_yield", _give_away)
+        self.pauses = (offer, _give_away) if crowded else (_go_on, offer)
         self.polls = 8 if crowded else 64
 
     def wait(self, test, look, size=0):

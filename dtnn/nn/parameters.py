@@ -103,7 +103,7 @@ class Parameters:
         Parameters
         ----------
         memory : ndarray of uint8
-            `room` bytes that begin at a cache line.
+            `gradient_bytes` of them, that begin at a cache line.
         """
         self.grad = memory[: self.grad.nbytes].view(self.dtype)
         self.grad[:] = 0
@@ -112,7 +112,7 @@ class Parameters:
             parameters[s.name].grad = self.grad[s.start : s.start + s.size].reshape(s.shape)
 
     @property
-    def room(self):
+    def gradient_bytes(self):
         """Bytes that the gradients need, with the slack that kernels rely on."""
         return self.grad.nbytes + SLACK * self.dtype.itemsize
 

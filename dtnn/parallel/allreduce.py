@@ -141,10 +141,10 @@ class Together(Exchange):
 
     def _share_gradients(self):
         """Keep the gradients where the native sum needs no copies, if the communicator has such a place."""
-        strategy, room = self.strategy, getattr(self.comm, "room", None)
-        if room is None or strategy.algorithm != "native" or strategy.overlap or self.parameters.room > MOST_SHARED:
+        strategy, shared, size = self.strategy, getattr(self.comm, "shared", None), self.parameters.gradient_bytes
+        if shared is None or strategy.algorithm != "native" or strategy.overlap or size > MOST_SHARED:
             return
-        memory = room(self.parameters.room)
+        memory = shared(size)
         if memory is not None:
             self.parameters.place_gradients(memory)
 

@@ -58,7 +58,7 @@ def test_in_the_room_sums_are_the_same_as_outside(ranks, blocking):
 def in_the_room(pool, blocking):
     """Whole rows, parts of them, other types; in between something that is not in the room."""
     comm, same, sums = quiet(pool, blocking), [], []
-    memory = comm.room(4 * 300_000)
+    memory = comm.shared(4 * 300_000)
     assert (memory == 0).all()
     for dtype in (np.float32, np.float64):
         everything = memory.view(dtype)
@@ -80,7 +80,7 @@ def test_some_ranks_in_the_room_others_not():
 def mixed(pool):
     """What a rank passes is its own affair: part of the room, at another place than others, or any array."""
     comm = quiet(pool)
-    memory = comm.room(4 * 60_000).view(np.float32)
+    memory = comm.shared(4 * 60_000).view(np.float32)
     right = []
     for array in (memory[:20_000], np.empty(20_000, np.float32), memory[comm.rank * 16 :][:20_000], memory[:40_000:2]):
         chosen = array if comm.rank != 1 else np.empty(20_000, np.float32)
@@ -91,7 +91,7 @@ def mixed(pool):
         comm.Allreduce(array)
         right.append((array == 3).all())
     older = memory[:20_000]
-    assert comm.room(1000).nbytes == 1000
+    assert comm.shared(1000).nbytes == 1000
     older[:] = 1
     comm.Allreduce(older)
     return bool(all(right) and (older == 3).all() and comm.clean)
@@ -163,7 +163,7 @@ def without(pool, failing):
     array = np.full(100_000, comm.rank + 1.0)
     comm.Allreduce(array)
     assert (array == 3).all()
-    assert comm.room(100) is None
+    assert comm.shared(100) is None
     return comm._shared.works
 
 
