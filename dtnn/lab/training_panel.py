@@ -6,9 +6,14 @@ import ipywidgets as widgets
 
 from ..cluster import Cluster
 from ..plots.live import Live
+from ..plots.phase_words import MEANING, phase_words
+from ..records import Paused, Phase
 from .insights import Insights
 from .looks import Message, button, faint
 from .panel import begin
+
+PHASE_TIP = f"one phase of a step, then pause: {', '.join(MEANING)}"
+RECENT = 40  # records among which the last pause and its phase are
 
 
 class TrainingPanel:
@@ -38,17 +43,18 @@ class TrainingPanel:
         self.train_button = button("Train", self.train, "train what is built here", "success").add_class("dtnn-train")
         self.stop_button = button("Stop", self.stop, "end after the step that is under way").add_class("dtnn-stop")
         self.pause_button = button("Pause", self.pause, "all ranks after the same step").add_class("dtnn-pause")
-        self.step_button = button("Step", self.step, "one step, then pause").add_class("dtnn-step")
+        self.step_button = button("Step", self.step, "one step, or the rest of one, then pause").add_class("dtnn-step")
+        self.phase_button = button("Phase", self.step_phase, PHASE_TIP).add_class("dtnn-step-phase")
         self.lr = widgets.FloatText(layout={"width": "90px"}, tooltip="the learning rate from now on").add_class("dtnn-lr")
         self.lr_button = button("set rate", self.set_lr, "use this learning rate from the next step on").add_class("dtnn-set-lr")
-        self.state = widgets.HTML().add_class("dtnn-state")
+        self.state, self.phase = widgets.HTML().add_class("dtnn-state"), widgets.HTML(layout={"display": "none"})
+        self.phase.add_class("dtnn-phase")
         self.message, self.insights = Message(), Insights(model, lambda: settings.data)
         self.pane = self.insights.pane
-        buttons = self.train_button, self.pause_button, self.step_button, self.stop_button, self.lr, self.lr_button, self.state
-        self.tools = widgets.HBox(buttons, layout={"flex_flow": "row wrap"})
-        self.box = widgets.VBox([self.tools, self.message.box, self.insights.box], layout={"min_width": "0"}).add_class(
-            "dtnn-training"
-        )
+        steps = self.train_button, self.pause_button, self.step_button, self.phase_button, self.stop_button
+        self.tools = widgets.HBox([*steps, self.lr, self.lr_button, self.state], layout={"flex_flow": "row wrap"})
+        inside = [self.tools, self.message.box, self.phase, self.insights.box]
+        self.box = widgets.VBox(inside, layout={"min_width": "0"}).add_class("dtnn-training")
         self._show("ready")
 
     # ---- buttons
@@ -78,6 +84,10 @@ class TrainingPanel:
     def step(self):
         """One step, then a pause."""
         self._steer(lambda run: run.step())
+
+    def step_phase(self):
+        """One phase of a step, then a pause within it."""
+        self._steer(lambda run: run.step(phases=1))
 
     def set_lr(self):
         """Another learning rate for the run that goes on."""
@@ -134,6 +144,8 @@ class TrainingPanel:
             if run.state != shown and not self._stopping:
                 shown = run.state
                 self._show(shown)
+            self._show_phase(_phase_of(run))
+        self._show_phase(None)
         if live.task is not None:
             await live.task
         live.close()
@@ -166,9 +178,40 @@ class TrainingPanel:
         self.state.value = faint(state)
         self._enable()
 
+    def _show_phase(self, phase):
+        """Which phase of a step was done last, where the run waits for the next one."""
+        page = "" if phase is None else phase_page(phase)
+        if self.phase.value != page:
+            self.phase.value, self.phase.layout.display = page, "" if page else "none"
+
     def _enable(self):
         running = self.run is not None and not self.run.done
         self.train_button.disabled = self.busy
-        for control in (self.stop_button, self.pause_button, self.step_button, self.lr, self.lr_button):
+        buttons = self.stop_button, self.pause_button, self.step_button, self.phase_button
+        for control in (*buttons, self.lr, self.lr_button):
             control.disabled = not running
         self.pause_button.description = "Resume" if running and self.run.state == "paused" else "Pause"
+
+
+def phase_page(phase):
+    """The phases of a step in a row, those that are done with a mark, and what the last one has made, as HTML.
+
+    >>> from dtnn.records import Phase
+    >>> phase_page(Phase(7, 1, "backward", 1, 1, [0.002, 0.001], [0.25, 0.5], 0.0))[:89]
+    '<span class="dtnn-faint">✓ forward → <b>✓ backward</b> → reduce → update</span><br><span '
+    """
+    names = list(MEANING)
+    place = names.index(phase.name)
+    done = [f"✓ {name}" if number <= place else name for number, name in enumerate(names)]
+    done[place] = f"<b>{done[place]}</b>"
+    return f"{faint(' → '.join(done))}<br>{faint(phase_words(phase))}"
+
+
+def _phase_of(run):
+    """The phase after which a run waits; None if it doesn't, or has made a whole step."""
+    if run.state != "paused":
+        return None
+    recent = run.records[-RECENT:]
+    pause = next((record for record in reversed(recent) if isinstance(record, Paused)), None)
+    phase = next((record for record in reversed(recent) if isinstance(record, Phase)), None)
+    return phase if pause is not None and phase is not None and phase.step == pause.step else None

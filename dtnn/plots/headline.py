@@ -81,6 +81,8 @@ def _epochs(story, word):
         return f"epoch {story.step.epoch:,}{of}"
     if word == "done" and ended:
         return f"{ended} epoch{'s' * (ended != 1)}{_took(story)}"
+    if word == "paused" and story.pause and story.pause.phase:
+        return f"in step {story.pause.step:,}, after {story.pause.phase}"
     if story.step is None:
         return "before the first step"
     return f"at step {story.step.step:,}, epoch {story.step.epoch:,}{of}"

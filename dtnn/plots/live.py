@@ -6,6 +6,7 @@ import time
 
 from .headline import headline, number
 from .pace import Pace
+from .phase_words import phase_words
 from .picture import WIDTH, Picture, picture
 from .screens import after_each_cell, screen_for
 from .story import Story
@@ -92,11 +93,13 @@ class Live:
 
     @property
     def detail(self):
-        """What the picture has no room for: step, learning rate, bytes."""
+        """What the picture has no room for: step, learning rate, bytes, the phase of a step that is led through its phases."""
         step, first = self.story.step, next(iter(self.story.time.values()), None)
         parts = [f"step {step.step:,}", f"learning rate {number(step.lr)}"] if step else []
         if first and first["steps"] and first["bytes"]:
             parts.append(f"{first['bytes'] / first['steps'] / 1000:,.0f} kB reduced a step by each rank")
+        if self.story.phase is not None:
+            parts.append(phase_words(self.story.phase))
         return " · ".join(parts)
 
     # ---- showing it

@@ -27,6 +27,8 @@ class Story:
         The newest of each; `first` is the first Step.
     pause : Paused or None
         The pause that goes on.
+    phase : Phase or None
+        The newest of the last step, or of the one that is under way.
     epochs : list of Epoch
     steps : Bins
         Loss against step number, in at most 512 means.
@@ -53,7 +55,7 @@ class Story:
 
     def _forget(self):
         self.read_so_far = 0
-        self.start = self.finish = self.note = self.step = self.first = self.pause = None
+        self.start = self.finish = self.note = self.step = self.first = self.pause = self.phase = None
         self.epochs, self.steps, self.time, self.newest = [], Bins(), {}, 0.0
         self._recent = deque(maxlen=50)
 
@@ -72,6 +74,8 @@ class Story:
         kind = type(record)
         if kind is r.Step:  # of these and the next there are many
             self.step, self.first = record, self.first or record
+            if self.phase is not None and record.step > self.phase.step:
+                self.phase = None
             self.steps.add(record.step, record.loss)
             self._recent.append((record.samples, record.seconds))
         elif kind is r.Ledger:
@@ -80,12 +84,14 @@ class Story:
             self.epochs.append(record)
         elif isinstance(record, r.Note):
             self.note = record
+        elif isinstance(record, r.Phase):
+            self.phase = record
         elif isinstance(record, r.Start):
             self.start, self.finish = record, None
         elif isinstance(record, r.Paused | r.Resumed):
             self.pause = record if isinstance(record, r.Paused) else None
         elif isinstance(record, r.Finish):
-            self.finish, self.pause = record, None
+            self.finish, self.pause, self.phase = record, None, None
 
     def _book(self, ledger):
         account = self.time.get(ledger.rank)

@@ -136,6 +136,58 @@ def test_pause_step_another_rate_and_on(studio):
     assert studio.run.state == "stopped"
 
 
+def test_a_step_is_made_phase_by_phase(studio):
+    studio.settings.epochs.value, training = 10**6, studio.training
+
+    def last(kind):
+        return studio.run.records.last(kind) if studio.run else None
+
+    async def notebook():
+        assert training.phase_button.disabled
+        training.train_button.click()
+        await until(lambda: last(dtnn.records.Step), studio)
+        training.pause_button.click()
+        await until(lambda: studio.run.state == "paused", studio)
+        step = last(dtnn.records.Paused).step
+        assert training.phase.value == ""
+        for name in ("forward", "backward", "reduce", "update"):
+            training.phase_button.click()
+            await until(lambda: f"<b>✓ {name}</b>" in training.phase.value, studio)  # noqa: B023
+            assert f"{name} of step {step + 1:,} in" in training.phase.value
+            assert training.phase.layout.display == ""
+        assert last(dtnn.records.Step).step == step + 1
+        training.phase_button.click()
+        await until(lambda: f"forward of step {step + 2:,}" in training.pane.line.value, studio)
+        assert f"in step {step + 2:,}, after forward" in training.pane.text
+        training.pause_button.click()
+        await until(lambda: last(dtnn.records.Step).step > step + 5 and training.phase.value == "", studio)
+        training.phase_button.click()
+        await until(lambda: "forward</b>" in training.phase.value, studio)
+        training.stop_button.click()
+        await until(lambda: not training.busy, studio)
+
+    asyncio.run(notebook())
+    assert studio.run.state == "stopped"
+    assert training.phase.value == ""
+    assert training.phase_button.disabled
+
+
+def test_a_strategy_without_common_phases_says_so(studio):
+    studio.settings.epochs.value, training = 10**6, studio.training
+    studio.settings.strategy.choice.value = "ParameterServer"
+    studio.settings.strategy.form.controls["staleness"].value = "None"
+
+    async def notebook():
+        training.train_button.click()
+        await until(lambda: studio.run and studio.run.records.last(dtnn.records.Step), studio)
+        training.phase_button.click()
+        assert "lets each worker be at a step of its own; use staleness=0" in training.message.text
+        training.stop_button.click()
+        await until(lambda: not training.busy, studio)
+
+    asyncio.run(notebook())
+
+
 def test_what_is_wrong_is_said_where_it_is_and_the_buttons_come_back(studio):
     studio.builder.add("Linear(3)", 1)
     studio.builder.add("Conv2d(3, 3)", 2)

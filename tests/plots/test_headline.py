@@ -1,8 +1,9 @@
 """The line of words above the picture."""
 
 from dtnn.plots.headline import headline
+from dtnn.plots.phase_words import phase_words
 from dtnn.plots.story import Story
-from dtnn.records import Epoch, Finish, Note, Paused, Resumed, Start, Step
+from dtnn.records import Epoch, Finish, Note, Paused, Phase, Resumed, Start, Step
 
 
 def _words(records, told=None, waiting_for="", now=1000.0):
@@ -58,3 +59,24 @@ def test_a_pause_is_told_as_long_as_it_lasts_and_does_not_count_seconds():
         assert words == _words(paused, told, now=2000.0)
     assert _words([*paused, Resumed(7, 99.0, 999.9)]).startswith("training")
     assert _words([*paused, Finish("stopped", 999.9)]).startswith("stopped")
+
+
+def test_a_pause_within_a_step_says_after_which_phase():
+    phase = Phase(3, 1, "backward", 1, 1, [0.1, 0.2], [0.5, 0.25], 13.5)
+    records = [Step(2, 1, 2.3, 64, 0.01, 0.5, 13.0), phase, Paused(3, 14.0, "paused by the user", "backward")]
+    told = Story(records)
+    word, parts = headline(told, now=20.0)
+    assert (word, parts[0]) == ("paused", "in step 3, after backward")
+    assert told.phase is phase
+    records += [Resumed(3, 1.0, 15.0), Step(3, 1, 2.3, 64, 0.01, 0.5, 15.0)]
+    told.read(records)
+    assert told.phase is phase, "it is of the last step"
+    told.read([*records, Step(4, 1, 2.3, 64, 0.01, 0.5, 16.0)])
+    assert told.phase is None
+
+
+def test_of_many_ranks_the_least_and_the_most_are_told():
+    told = Phase(3, 1, "forward", 1, 1, [0.1] * 9, [*range(1, 9), float("nan")], 13.5)
+    assert phase_words(told) == "forward of step 3 in 100 ms · loss of its samples, each rank: 1.00 to 8.00"
+    few = Phase(3, 1, "forward", 1, 1, [0.1] * 2, [float("nan"), 2.0], 13.5)
+    assert phase_words(few).endswith("each rank: - | 2.00")
