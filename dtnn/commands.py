@@ -14,7 +14,11 @@ from .records import Stop, check_text
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Make no further step until told to go on; `text` says why."""
+    """Make no further step until told to go on; `text` says why.
+
+    >>> Pause("let me look")
+    Pause(text='let me look')
+    """
 
     text: str = "paused by the user"
 
@@ -24,7 +28,11 @@ class Pause:
 
 @dataclass(frozen=True, slots=True)
 class Resume:
-    """Go on after a pause."""
+    """Go on after a pause.
+
+    >>> Resume()
+    Resume()
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +161,11 @@ def to_text(commands):
 
 
 def from_text(text):
-    """The commands that `to_text` described."""
+    """The commands that `to_text` described.
+
+    >>> from_text('[["pause", {"text": "let me look"}]]')
+    [Pause(text='let me look')]
+    """
     return [COMMANDS[name](**values) for name, values in json.loads(text)]
 
 

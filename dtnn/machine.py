@@ -14,7 +14,11 @@ _here = threading.local()
 
 
 def cores():
-    """Cores this process may use, as far as the system says (a batch system or container may allow fewer than exist)."""
+    """Cores this process may use, as far as the system says (a batch system or container may allow fewer than exist).
+
+    >>> cores() >= 1
+    True
+    """
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

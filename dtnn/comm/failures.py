@@ -26,8 +26,22 @@ class RankFailed(RuntimeError):
 
 
 class Deadlock(RuntimeError):
-    """Every rank that has not ended waits, and none of them can go on; the text says who waits for whom (on threads only)."""
+    """Every rank that has not ended waits, and none of them can go on; the text says who waits for whom (on threads only).
+
+    >>> import numpy as np
+    >>> from dtnn.comm import run_threads
+    >>> run_threads(lambda comm: comm.Recv(np.zeros(1), 1 - comm.rank), 2)
+    Traceback (most recent call last):
+    dtnn.comm.failures.Deadlock: rank 0 waits to receive float64 (1,) from rank 1 (tag 0); ...
+    """
 
 
 class Mismatch(ValueError):
-    """Ranks met with different requests: another verb, operation, shape or type; the text says which rank asked for what."""
+    """Ranks met with different requests: another verb, operation, shape or type; the text says which rank asked for what.
+
+    >>> import numpy as np
+    >>> from dtnn.comm import run_threads
+    >>> run_threads(lambda comm: comm.Allreduce(np.zeros(comm.rank + 1)), 2)
+    Traceback (most recent call last):
+    dtnn.comm.failures.Mismatch: ...
+    """

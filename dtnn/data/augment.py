@@ -64,7 +64,13 @@ class Flip:
 
 @dataclass(frozen=True)
 class Shift:
-    """Moves an image by up to `pixels` each way; zeros come in (a random crop after padding)."""
+    """Moves an image by up to `pixels` each way; zeros come in (a random crop after padding).
+
+    >>> image = np.zeros((1, 5, 5, 1), np.uint8)
+    >>> image[0, 2, 2] = 9
+    >>> Shift(1)(image.copy(), Draw((0,), [0])).sum(), Shift(0)(image.copy(), Draw((0,), [0]))[0, 2, 2, 0]
+    (np.uint64(9), np.uint8(9))
+    """
 
     pixels: int = 4
 
@@ -84,7 +90,12 @@ class Shift:
 
 @dataclass(frozen=True)
 class Cutout:
-    """Sets a square of `size` pixels, somewhere in the image and partly outside perhaps, to zero (DeVries and Taylor, 2017)."""
+    """Sets a square of `size` pixels, somewhere in the image and partly outside perhaps, to zero (DeVries and Taylor, 2017).
+
+    >>> image = Cutout(2)(np.ones((1, 8, 8, 1), np.uint8), Draw((0,), [0]))
+    >>> 0 < int((image == 0).sum()) <= 4
+    True
+    """
 
     size: int = 8
 

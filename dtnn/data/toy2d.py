@@ -31,7 +31,11 @@ def circle(samples=200, noise=0.0, seed=0):
 
 
 def xor(samples=200, noise=0.0, seed=0):
-    """Two opposite quarters of the square (class 1) against the other two; no line divides them."""
+    """Two opposite quarters of the square (class 1) against the other two; no line divides them.
+
+    >>> len(xor(300)), xor(300).input_shape
+    (300, (2,))
+    """
     u, v, *blur = _draws(samples, 4, seed)
     label = _alternating(samples)
     sign = np.where(u < 0.5, -1.0, 1.0)
@@ -41,7 +45,11 @@ def xor(samples=200, noise=0.0, seed=0):
 
 
 def gauss(samples=200, noise=0.0, seed=0):
-    """Two clouds; a single line divides them, if they are not too wide."""
+    """Two clouds; a single line divides them, if they are not too wide.
+
+    >>> len(gauss(300)), gauss(300).input_shape
+    (300, (2,))
+    """
     *parts, first, second = _draws(samples, 14, seed)
     label = _alternating(samples)
     side = np.where(label == 1, 0.4, -0.4)
@@ -51,7 +59,11 @@ def gauss(samples=200, noise=0.0, seed=0):
 
 
 def spiral(samples=200, noise=0.0, seed=0):
-    """Two arms that wind around each other; the hardest."""
+    """Two arms that wind around each other; the hardest.
+
+    >>> len(spiral(300)), spiral(300).input_shape
+    (300, (2,))
+    """
     u, *blur = _draws(samples, 3, seed)
     label = _alternating(samples)
     angle = 1.75 * 2 * np.pi * u + np.pi * label

@@ -17,6 +17,11 @@ class Finding:
         What was found, with numbers.
     advice : str
         One thing to try.
+
+    Examples
+    --------
+    >>> Finding("data", 0.2, "Gathering takes 20 % of the time.", "Augment less.").advice
+    'Augment less.'
     """
 
     kind: str

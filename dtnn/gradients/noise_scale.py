@@ -63,6 +63,14 @@ def noise_scale(records):
     float
         In samples: mean noise over mean signal. Single steps say little, and those in which only one rank had samples nothing.
         NaN where nothing was kept, or on one rank.
+
+    Examples
+    --------
+    >>> import dtnn
+    >>> with dtnn.Cluster(2, "threads") as cluster:
+    ...     history = dtnn.zoo.mlp().fit(dtnn.data.mnist5k(), keep_gradients_every=10, cluster=cluster, show=False)
+    >>> noise_scale(history.records) > 0
+    True
     """
     records = listed("records", records, "records, such as run.records")
     found = [_of_step(record) for record in records if isinstance(record, Gradients)]

@@ -102,37 +102,72 @@ def _text(name, value):
 
 @_checked(lr=rate)
 def constant(progress, lr):
-    """lr."""
+    """lr.
+
+    >>> from dtnn.optim import Progress
+    >>> constant(0.1)(Progress(step=21, epoch=2.0))
+    0.1
+    """
     return lr
 
 
 @_checked(lr=rate, epochs=_epochs, factor=rate)
 def step(progress, lr, epochs=(30, 60, 80), factor=0.1):
-    """lr factor^k, where k of the given `epochs` are done: (30, 60, 80) for 90 epochs of ImageNet (Goyal et al., 2017)."""
+    """lr factor^k, where k of the given `epochs` are done: (30, 60, 80) for 90 epochs of ImageNet (Goyal et al., 2017).
+
+    >>> from dtnn.optim import Progress
+    >>> rate = step(1.0, epochs=(30, 60))
+    >>> [round(rate(Progress(step=1, epoch=epoch)), 6) for epoch in (29.9, 30, 60)]
+    [1.0, 0.1, 0.01]
+    """
     return lr * factor ** sum(progress.epoch >= epoch for epoch in epochs)
 
 
 @_checked(lr=rate, n=_some, factor=rate, least=rate)
 def every_n_epochs(progress, lr, n=5, factor=0.1, least=0.0):
-    """max(least, lr factor^floor(epoch / n))."""
+    """max(least, lr factor^floor(epoch / n)).
+
+    >>> from dtnn.optim import Progress
+    >>> rate = every_n_epochs(0.4, n=2, factor=0.5)
+    >>> [rate(Progress(step=1, epoch=epoch)) for epoch in (1.9, 2, 4)]
+    [0.4, 0.2, 0.1]
+    """
     return max(least, lr * factor ** math.floor(progress.epoch / n))
 
 
 @_checked(lr=rate, end=rate)
 def cosine(progress, lr, end=0.0):
-    """end + (lr - end) (1 + cos(pi f)) / 2, f the fraction of the training that is done (Loshchilov and Hutter, 2017)."""
+    """end + (lr - end) (1 + cos(pi f)) / 2, f the fraction of the training that is done (Loshchilov and Hutter, 2017).
+
+    >>> from dtnn.optim import Progress
+    >>> rate = cosine(0.2)
+    >>> [round(rate(Progress(step=1, epoch=epoch, epochs=10)), 6) for epoch in (0, 5, 10)]
+    [0.2, 0.1, 0.0]
+    """
     return end + (lr - end) * (1 + math.cos(math.pi * progress.fraction)) / 2
 
 
 @_checked(lr=rate, power=rate, end=rate)
 def poly(progress, lr, power=2.0, end=0.0):
-    """end + (lr - end) (1 - f)^power, f the fraction of the training that is done (You et al., 2017, for LARS)."""
+    """end + (lr - end) (1 - f)^power, f the fraction of the training that is done (You et al., 2017, for LARS).
+
+    >>> from dtnn.optim import Progress
+    >>> rate = poly(0.4, power=2)
+    >>> [rate(Progress(step=1, epoch=epoch, epochs=10)) for epoch in (0, 5, 10)]
+    [0.4, 0.1, 0.0]
+    """
     return end + (lr - end) * (1 - progress.fraction) ** power
 
 
 @_checked(lr=rate, rising=_part, start=rate, end=rate)
 def one_cycle(progress, lr, rising=0.3, start=0.04, end=4e-6):
-    """From start lr up to lr in the part `rising` of the training, then down to end lr, along half cosines (Smith, 2018)."""
+    """From start lr up to lr in the part `rising` of the training, then down to end lr, along half cosines (Smith, 2018).
+
+    >>> from dtnn.optim import Progress
+    >>> rate = one_cycle(1.0, start=0.1, end=0.01)
+    >>> [round(rate(Progress(step=1, epoch=epoch, epochs=10)), 6) for epoch in (0, 3, 10)]
+    [0.1, 1.0, 0.01]
+    """
     f = progress.fraction
     if f < rising:
         return _between(start * lr, lr, f / rising)
@@ -144,6 +179,11 @@ def warm_up(progress, then, epochs=5, start=0.0):
     """`then` (a rate or a schedule), in the first `epochs` times start + (1 - start) e / epochs, which rises to 1.
 
     e is the epoch's fraction with the current step counted as done, so that even the first step moves (Goyal et al., 2017).
+
+    >>> from dtnn.optim import Progress
+    >>> rate = warm_up(0.1, epochs=5)
+    >>> [round(rate(Progress(step=1, epoch=epoch, steps_per_epoch=10)), 6) for epoch in (0, 2.4, 7)]
+    [0.002, 0.05, 0.1]
     """
     rate = then(progress) if callable(then) else then
     done = progress.epoch + 1 / progress.steps_per_epoch
@@ -155,6 +195,11 @@ def plateau(progress, lr, metric="val_loss", factor=0.1, patience=10, least_chan
     """lr, times `factor` each time that `metric` has not improved by `least_change` (relative) for more than `patience` epochs.
 
     Read off the metrics of all epochs so far, so it needs no memory of its own; not below `least`.
+
+    >>> from dtnn.optim import Progress
+    >>> past = [{"val_loss": loss} for loss in (2.0, 1.0, 1.0, 1.0)]
+    >>> plateau(0.5, patience=1)(Progress(step=1, epoch=4.0, past=past))
+    0.05
     """
     sign = -1 if larger_is_better else 1
     best, waited, rate = math.inf, 0, lr

@@ -23,6 +23,20 @@ def broadcast(comm, parameters):
     Notes
     -----
     Cost: one broadcast of all parameters, one of each buffer, and one reduction of 16 bytes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dtnn import nn
+    >>> from dtnn.comm import run_threads
+    >>> def job(comm):
+    ...     layer = nn.Linear(2)
+    ...     layer.build((3,), np.random.default_rng(comm.rank))
+    ...     parameters = nn.Parameters(layer)
+    ...     broadcast(comm, parameters)
+    ...     return parameters.hash()
+    >>> len(set(run_threads(job, 3)))
+    1
     """
     if comm.size == 1:
         return

@@ -25,6 +25,18 @@ def in_sync(comm, parameters):
     Notes
     -----
     Cost: a hash of the parameters (about 1 GB/s) and one reduction of 16 bytes.
+
+    Examples
+    --------
+    >>> from dtnn import nn
+    >>> from dtnn.comm import run_threads
+    >>> def job(comm):
+    ...     layer = nn.Linear(2)
+    ...     layer.build((3,), np.random.default_rng(comm.rank))
+    ...     in_sync(comm, nn.Parameters(layer))
+    >>> run_threads(job, 2)
+    Traceback (most recent call last):
+    dtnn.parallel.in_sync.OutOfSync: the replicas differ, first in weight ...
     """
     if comm.size == 1 or agree(comm, int(parameters.hash()[:16], 16)):
         return

@@ -29,6 +29,15 @@ def critical_path(step):
     Returns
     -------
     list of Leg
+
+    Examples
+    --------
+    >>> from dtnn.records import Span, Trace
+    >>> from dtnn.tracing import traced_steps
+    >>> spans = [Span(0, "forward", 0, 0.0, 0.1, "forward"), Span(0, "backward", 0, 0.1, 0.2, "backward")]
+    >>> [step] = traced_steps([Trace(0, 7, 20.0, 0.3, spans, [], 0.0)])
+    >>> [leg.phase for leg in critical_path(step)]
+    ['forward', 'backward']
     """
     phases = {rank: step.phases(rank) for rank in step.aligned}
     phases = {rank: spans for rank, spans in phases.items() if spans}
@@ -51,6 +60,13 @@ def waits(step):
     """Who waited for whom, the longest first: tuples of the rank that waited, the one it waited for, and seconds.
 
     Waits no longer than the clocks' uncertainty are left out: nobody knows of them.
+
+    >>> from dtnn.records import Span, Trace
+    >>> from dtnn.tracing import traced_steps
+    >>> spans = [Span(0, "forward", 0, 0.0, 0.1, "forward"), Span(0, "backward", 0, 0.1, 0.2, "backward")]
+    >>> [step] = traced_steps([Trace(0, 7, 20.0, 0.3, spans, [], 0.0)])
+    >>> waits(step)
+    []
     """
     last = last_to_arrive(step)
     found = []

@@ -35,6 +35,12 @@ def evaluate(comm, model, samples, *, loss=cross_entropy, metrics=(accuracy,), b
     -------
     dict of str to float
         ``loss`` and each metric by its name.
+
+    Examples
+    --------
+    >>> import dtnn
+    >>> sorted(evaluate(dtnn.comm.Serial(), dtnn.zoo.mlp(), dtnn.data.mnist5k().test))
+    ['accuracy', 'loss']
     """
     sums, step, nothing = [np.zeros(2)] + [None] * len(metrics), Pass(training=False), np.zeros((*model.net.shapes[-1], 0))
     batch_size = batch_size or BATCH * comm.size

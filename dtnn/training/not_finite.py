@@ -18,6 +18,11 @@ class NotFinite(ArithmeticError):
         The step whose loss or gradient is not finite.
     layer : str
         The first place that is not finite: a layer's output, the loss, or a parameter's gradient.
+
+    Examples
+    --------
+    >>> print(NotFinite(7, "the output of linear_1"))
+    step 7 left the finite numbers, first in the output of linear_1. ...
     """
 
     def __init__(self, step, layer):

@@ -38,7 +38,12 @@ def confusion(model, data, y=None, ax=None):
 
 
 def confusion_counts(model, data, y=None):
-    """The numbers of `confusion`: (classes, classes), how many samples of each label were taken for each class."""
+    """The numbers of `confusion`: (classes, classes), how many samples of each label were taken for each class.
+
+    >>> import dtnn
+    >>> int(confusion_counts(dtnn.zoo.mlp(), dtnn.data.mnist5k()).sum())
+    1000
+    """
     rows, outputs = _judged(model, data, y)
     metric = ConfusionMatrix(outputs.shape[1])
     return metric.matrix(metric.sums(outputs.T, rows.y)).astype(int)

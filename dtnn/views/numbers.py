@@ -30,7 +30,12 @@ def weights(model, ax=None):
 
 
 def layer_weights(model):
-    """The numbers of `weights`: by the layer's name a copy of its weights (of arrays that have at least two axes: no biases)."""
+    """The numbers of `weights`: by the layer's name a copy of its weights (of arrays that have at least two axes: no biases).
+
+    >>> import dtnn
+    >>> {name: value.shape for name, value in layer_weights(dtnn.zoo.mlp()).items()}
+    {'linear_1': (256, 784), 'linear_2': (128, 256), 'linear_3': (10, 128)}
+    """
     found = [(name, parameter.value) for name, parameter, _ in named_parameters(check_model(model).net)]
     matrices = [(name, value) for name, value in found if value.ndim > 1]
     return {name.removesuffix(".weight"): value.copy() for name, value in matrices or found}

@@ -7,7 +7,14 @@ from ..group import run_threads
 
 
 class WrongSum(AssertionError):
-    """An all-reduce that deadlocks, or gives wrong or different sums; the text shows the smallest example that was found."""
+    """An all-reduce that deadlocks, or gives wrong or different sums; the text shows the smallest example that was found.
+
+    >>> try:
+    ...     check_allreduce(lambda comm, array: None)
+    ... except WrongSum as error:
+    ...     print(str(error)[:20] != "")
+    True
+    """
 
 
 def check_allreduce(function, ranks=range(1, 10), lengths=None):

@@ -8,5 +8,16 @@ def native(comm, array):
     ----------
     comm : Communicator
     array : ndarray
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dtnn.comm import run_threads
+    >>> def job(comm):
+    ...     array = np.full(2, comm.rank + 1.0)
+    ...     native(comm, array)
+    ...     return array.tolist()
+    >>> run_threads(job, 2)
+    [[3.0, 3.0], [3.0, 3.0]]
     """
     comm.Allreduce(array)
