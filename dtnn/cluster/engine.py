@@ -20,8 +20,10 @@ from .outcome import Outcome, pack_outcome
 from .parcel import unpack
 from .publisher import Printer, Publisher
 from .rank import Commands, perform
+from .trimming import Trimmer, trim
 
 VERSIONS = ("numpy", "numba", "mpi4py", "ipyparallel")
+MEMORY = Trimmer(trim)
 
 
 def hello():
@@ -89,6 +91,7 @@ def warm(names):
     for name in names:
         with contextlib.suppress(Exception):
             importlib.import_module(name)
+    MEMORY.soon()
 
 
 def prepare(number, parcel, about=()):
@@ -98,7 +101,15 @@ def prepare(number, parcel, about=()):
         State.prepared = number, unpack(parcel), Kept(number, about, KEPT if os.environ.get(watchdog.KEEP) else 0)
     except BaseException as error:
         return 0, pack_outcome(Outcome(-1, "failed", error=error, trace=_trace(error))), []
+    finally:
+        _let_go_of_the_message()
     return 0, None, []
+
+
+def _let_go_of_the_message():
+    """The kernel keeps it while it works on the next one, for the whole run: with the parcel, another copy of all data."""
+    with contextlib.suppress(Exception):
+        kernel().get_parent("shell")["buffers"].clear()
 
 
 def execute(number, fresh):
@@ -127,6 +138,7 @@ def execute(number, fresh):
     if first or fresh:
         _note_shared_memory()
     publisher, State.commands = Publisher(_publish), Commands()
+    MEMORY.soon()
     outcome = Outcome(comm.rank, "interrupted")
     try:
         with machine.threads(threads()), publisher, Printer(publisher), interruptible(number, comm):
@@ -135,6 +147,7 @@ def execute(number, fresh):
         comm.fail("interrupted")
     answer = publisher.batches, pack_outcome(outcome), publisher.rest
     State.kept.end(answer)
+    MEMORY.soon()
     return answer
 
 

@@ -14,6 +14,7 @@ from .outcome import Outcome, unpack_outcome
 from .retold import Retold
 
 AT_ONCE = 0.3  # seconds that a table may wait for a rank's answer
+WARM = {"dtnn.model"}  # with all that a training imports, if it is known here; not what draws, which would be 27 MB a rank
 LAST_MAIL = 0.5  # seconds that messages may still take when the launcher or the controller has ended
 
 
@@ -62,9 +63,8 @@ class Engines:
         checks.versions(self.hellos)
         if not self.processes.adopted:
             self._try_the_way_of_records()
-            names = ["numba", *(name for name in sys.modules if name.startswith("dtnn.") and ".cluster" not in name)]
             for ident in self.ids:
-                self.client[ident].apply_async(engine.warm, names)
+                self.client[ident].apply_async(engine.warm, ["numba", *(WARM & sys.modules.keys())])
 
     def _asked(self):
         answers = {ident: self.client[ident].apply_async(engine.hello) for ident in self.client.ids}
