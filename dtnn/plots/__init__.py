@@ -9,7 +9,7 @@ each place), `shards` (which rank has which sample). From arrays: `confusion`, `
 `totals` gives the numbers behind the bars, `report` a run as text.
 """
 
-from .breakdown import breakdown, totals
+from .breakdown import breakdown
 from .by_rank import by_rank
 from .confusion import confusion
 from .curves import curves
@@ -28,6 +28,7 @@ from .scaling import efficiency, scaling, study_figure, time_per_step
 from .shards import class_balance, shards
 from .tiles import tiles
 from .timeline import Timeline
+from .totals import totals
 
 __all__ = [
     "Live",

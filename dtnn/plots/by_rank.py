@@ -5,8 +5,8 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from ..records import Epoch, Ledger, Place, Share
 from .axes import axes_or_new, dress, remark
-from .curves import DECADE, few_ticks
 from .headline import is_share
+from .limits import DECADE, few_ticks
 from .messages import colours
 from .palette import INK
 from .story import Story

@@ -3,14 +3,14 @@
 import math
 
 import numpy as np
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, PercentFormatter
+from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from .axes import axes_or_new, dress, remark
 from .headline import is_share
+from .limits import DECADE, apart, decade_part, few_ticks, finite, rounded_up, unit
 from .palette import STEPS, TRAINING, VALIDATION
 from .story import Story
 
-DECADE = 10.0  # a loss that falls by more than this factor is drawn on a logarithmic axis
 MARKED = 40  # epochs up to which each one has its point
 MANY = 20  # planned epochs up to which the axis shows them all from the beginning; beyond, it grows
 TITLES = {"loss": "Loss", "accuracy": "Accuracy"}
@@ -114,7 +114,7 @@ class Curve:
             log,
             limits,
             tuple(line.get_label() for line in lines),
-            _free_corner([_finite(line.get_ydata())[-1:] for line in lines], log, limits),
+            _free_corner([finite(line.get_ydata())[-1:] for line in lines], log, limits),
         )
         if frame == self._frame:
             return False
@@ -139,17 +139,17 @@ class Curve:
 
     def _span(self, story, by_epoch):
         if not by_epoch:
-            return 0, _rounded_up(max(10, story.steps.count))
+            return 0, rounded_up(max(10, story.steps.count))
         first = story.first.epoch - 1 if story.first else max(0, story.epochs[0].epoch - 1) if story.epochs else 0
         last = max(first + 1, story.progress, story.epochs[-1].epoch if story.epochs else 0)
         planned = story.settings.get("epochs") or 0
         done = math.ceil(round(last - first, 6))
-        whole = done if story.finish else max(done, min(planned, max(MANY, _rounded_up(done))))
+        whole = done if story.finish else max(done, min(planned, max(MANY, rounded_up(done))))
         return first, first + 1.02 * whole
 
     def _heights(self, lines):
         """Whether the axis is logarithmic, and its limits: rounded outwards, so that they change rarely."""
-        values = [_finite(line.get_ydata()) for line in lines]
+        values = [finite(line.get_ydata()) for line in lines]
         values = [each for each in values if len(each)]
         if not values:
             return False, (0.0, 1.0)
@@ -159,9 +159,9 @@ class Curve:
         log = self.scale == "log" or (self.scale == "auto" and low > 0 and high > DECADE * low)
         if log and low > 0:
             low = min(np.quantile(each, 0.02) for each in values)  # a few lucky steps must not squeeze all the others
-            return True, _apart(_decade_part(low, math.floor), _decade_part(high, math.ceil), 2.0 * high)
-        unit = _unit(high - min(low, 0.0))
-        return False, _apart(min(0.0, math.floor(low / unit) * unit), math.ceil(high / unit * 1.02) * unit, high + unit)
+            return True, apart(decade_part(low, math.floor), decade_part(high, math.ceil), 2.0 * high)
+        step = unit(high - min(low, 0.0))
+        return False, apart(min(0.0, math.floor(low / step) * step), math.ceil(high / step * 1.02) * step, high + step)
 
 
 def smooth(values, share=0.05):
@@ -190,49 +190,3 @@ def _free_corner(newest, log, limits):
     heights = (np.log(values) if log else np.asarray(values)) - low
     halves = set((heights > (high - low) / 2).tolist())
     return "best" if len(halves) > 1 else "lower right" if halves == {True} else "upper right"
-
-
-def _apart(low, high, otherwise):
-    """Limits that are not the same, as those of a constant would be."""
-    return low, high if high > low else otherwise
-
-
-def _finite(values):
-    values = np.asarray(values, dtype=float)
-    return values[np.isfinite(values)]
-
-
-def _unit(size):
-    """A tenth to a fourth of the size, as a round number."""
-    power = 10 ** math.floor(math.log10(size or 1.0))
-    return power / 2 if size / power >= 2 else power / 5
-
-
-def _decade_part(value, towards):
-    """The next 1, 2 or 5 times a power of ten below or above."""
-    power = 10.0 ** math.floor(math.log10(value))
-    steps = [step * power for step in (1, 2, 5, 10)]
-    if towards is math.floor:
-        return max(step for step in steps if step <= value * (1 + 1e-9))
-    return min(step for step in steps if step >= value * (1 - 1e-9))
-
-
-def _rounded_up(count):
-    return _decade_part(float(count), math.ceil)
-
-
-def _short(value):
-    """A tick's number in few letters.
-
-    >>> _short(0.5), _short(0.02), _short(0.0001), _short(1.0)
-    ('0.5', '0.02', '1e-4', '1')
-    """
-    return f"{value:g}" if value >= 0.01 else f"{value:.0e}".replace("e-0", "e-")
-
-
-def few_ticks(ax):
-    """A logarithmic axis whose ticks are read at a glance: 1, 2, 5, 10 ..."""
-    low, high = ax.get_ylim()
-    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low < 1000 else (1,)))
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _short(value)))
-    ax.yaxis.set_minor_formatter(NullFormatter())

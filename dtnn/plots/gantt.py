@@ -2,21 +2,19 @@
 
 import numpy as np
 from matplotlib.collections import LineCollection
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 
 from ..tracing.events import in_lines
 from ..tracing.path import critical_path, waits
 from ..tracing.steps import known
 from .axes import axes_or_new, dress, remark
 from .boxes import boxes
-from .palette import COMMUNICATION, FAINT, INK, OWN, PAPER, PHASES, RULE, STATES, on
+from .gantt_legend import ON_ITS_WAY, legend
+from .palette import FAINT, INK, PAPER, PHASES, RULE, STATES, on
 from .step_words import MOST, milliseconds, name, received, shown, title
 
 NARROW = 0.006  # of the Axes; a layer that is narrower has no edge
 ARROWS = 80  # messages up to which each has its arrow
 OWN_ROW, COMM_ROW = 0.46, 0.2  # heights; a rank's place is 1 high
-ON_ITS_WAY = "on its way"
 TOP, BELOW = -0.30, 0.24  # where the two rows begin
 WIDTH_OF_A_LETTER = 0.0066  # of the Axes, at the size of labels
 
@@ -175,24 +173,8 @@ class Gantt:
             if apart:
                 words = "clock not known: the row begins at 0 by itself, and can't be compared"
                 self.ax.text(self.width, place - 0.49, words, ha="right", va="top", fontsize="x-small", color=STATES["failed"])
-        self._legend()
-
-    def _legend(self):
-        there = [phase for phase in (*OWN, *COMMUNICATION) if phase in self.seen]
-        handles = [Patch(facecolor=PHASES[p], edgecolor=PAPER, hatch="////" if p == "wait" else "") for p in there]
-        names = list(there)
-        if any(self.step.communication(rank) for rank in self.ranks):
-            handles.append(Patch(facecolor=PHASES["transfer"], alpha=0.45))
-            names.append(ON_ITS_WAY)
-        handles.append(Line2D([], [], color=INK, linewidth=2.0))
-        names.append("critical path")
-        if self._whiskers:
-            handles.append(Line2D([], [], color=STATES["interrupted"], linewidth=1.4, marker="|"))
-            names.append("uncertainty of clocks")
-        self.ax.legend(
-            handles, names, loc="upper left", bbox_to_anchor=(0.0, 0.0), bbox_transform=_below(self.ax), ncols=len(names),
-            frameon=False, fontsize="small", handlelength=1.2, handletextpad=0.4, columnspacing=1.2, borderaxespad=0.0,
-        )  # fmt: skip
+        sent = any(self.step.communication(rank) for rank in self.ranks)
+        legend(self.ax, self.seen, sent, bool(self._whiskers))
 
 
 def nothing(ax):
@@ -201,10 +183,3 @@ def nothing(ax):
     ax.set_axis_off()
     remark(ax).set_text("no step was traced:\ntrace=True looks at one every half second, from the second step on")
     return ax
-
-
-def _below(ax):
-    """The Axes' own coordinates, moved below its label."""
-    from matplotlib.transforms import ScaledTranslation
-
-    return ax.transAxes + ScaledTranslation(0, -0.52, ax.get_figure().dpi_scale_trans)

@@ -10,9 +10,10 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from .. import records as r
 from .axes import STYLE, Sheet, axes_or_new, dress, paper, remark
-from .curves import DECADE, MARKED, TITLES, few_ticks, smooth
+from .curves import MARKED, TITLES, smooth
 from .fitted import Fitted
 from .headline import is_share
+from .limits import DECADE, few_ticks
 from .palette import FAINT, RANKS
 from .picture import WIDTH
 from .story import Story

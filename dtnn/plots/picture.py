@@ -1,6 +1,5 @@
 """A run in one picture: loss, accuracy, each rank's time, and a line of words above them."""
 
-import textwrap
 import time
 
 from matplotlib import rc_context
@@ -10,14 +9,12 @@ from PIL import PngImagePlugin
 from .axes import STYLE, Sheet, paper
 from .breakdown import Bars
 from .curves import Curve
-from .headline import headline, state
-from .palette import INK, PAPER, STATES
+from .header import Header
 from .png import png
 from .story import Story
 
 WIDTH, HEIGHT = 960, 360  # pixels
 HEADER = 0.86  # where the line of words begins
-MANY = 500  # widths of texts that are kept
 STRIPS = (0.0, 0.334), (0.334, 0.626), (0.626, 1.0)  # what belongs to each panel, from left to right
 PLACES = (0.054, 0.165, 0.268, 0.60), (0.390, 0.165, 0.226, 0.60), (0.694, 0.300, 0.283, 0.465)
 
@@ -82,26 +79,18 @@ class Picture:
             self.canvas = self.figure.canvas
             loss, metric, bars = (self.figure.add_axes(place) for place in PLACES)
             self.loss, self.metric, self.bars = Curve(loss), Curve(metric, "accuracy"), Bars(bars)
-            self.word = self.figure.text(0.012, 0.925, "", fontsize=13.5, fontweight="bold", va="center")
-            self.words = self.figure.text(0.012, 0.925, "", fontsize=12, color=INK, va="center")
-            self.error = self._box()
-            self.title, self._frames, self._panels, self._widths = title, {}, {}, {}
+            self.header, self._frames, self._panels = Header(self.figure, title), {}, {}
             paper(self.figure)
-
-    def _box(self):
-        red = STATES["failed"]
-        edge = {"facecolor": PAPER, "edgecolor": red, "boxstyle": "round,pad=0.7", "linewidth": 1.2}
-        return self.figure.text(0.02, 0.045, "", fontsize=11, color=red, ha="left", va="bottom", bbox=edge, linespacing=1.5)
 
     @property
     def moving(self):
         """The artists that are not part of a frame."""
-        return [*self.loss.moving, *self.metric.moving, *self.bars.moving, self.word, self.words, self.error]
+        return [*self.loss.moving, *self.metric.moving, *self.bars.moving, *self.header.moving]
 
     def draw(self, story, state=None, waiting_for="", error=""):
         """The picture of what the story tells, as PNG bytes."""
         with rc_context(STYLE):
-            self._write(story, state, waiting_for, error)
+            self.header.show(story, state, waiting_for, error)
             self._choose_metric(story)
             panels = self.loss, self.metric, self.bars
             for panel, strip in zip(panels, STRIPS):
@@ -110,30 +99,6 @@ class Picture:
                     self._panels.pop(strip, None)
             self._compose(panels)
         return self._png(story)
-
-    def _write(self, story, told, waiting_for, error):
-        word, parts = headline(story, told, waiting_for)
-        self.word.set(text=f"{self.title}  {word}".strip(), color=STATES.get(state(story, told), INK))
-        self._fit(parts, 0.012 + self._width(self.word) + 0.012)
-        self.error.set(text=_wrapped(error or (story.finish.text if story.finish and story.finish.reason == "failed" else "")))
-        self.error.set_visible(bool(self.error.get_text()))
-
-    def _fit(self, parts, left):
-        """As many of the parts as the width has room for; the last one may be what is waited for, and stays."""
-        widths = [self._width(self.words, f"{part} · ") for part in parts]
-        while left + sum(widths) > 0.99 and len(parts) > 1:
-            parts, widths = parts[:-2] + parts[-1:], widths[:-2] + widths[-1:]
-        self.words.set(text=" · ".join(parts), x=left)
-
-    def _width(self, artist, text=None):
-        """That of an artist with its text, or with another one, as a share of the picture's; most were asked for before."""
-        text = artist.get_text() if text is None else text
-        if (artist, text) not in self._widths:
-            if len(self._widths) > MANY:
-                self._widths.clear()
-            artist.set_text(text)
-            self._widths[artist, text] = artist.get_window_extent(self.canvas.get_renderer()).width / self.figure.bbox.width
-        return self._widths[artist, text]
 
     def _choose_metric(self, story):
         name = story.metric or "accuracy"
@@ -168,7 +133,7 @@ class Picture:
             else:
                 self._draw(panel, strip, renderer)
                 self._panels[strip] = panel.shown, self.canvas.copy_from_bbox(self._pixels(*strip, HEADER))
-        for text in (self.word, self.words, self.error):
+        for text in self.header.moving:
             text.draw(renderer)
 
     def _draw(self, panel, strip, renderer):
@@ -194,11 +159,5 @@ class Picture:
         told.add_text("dtnn.newest", repr(story.newest))
         told.add_text("dtnn.drawn", repr(time.time()))
         told.add_text("dtnn.step", str(story.step.step if story.step else 0))
-        told.add_itxt("Description", f"{self.word.get_text()}: {self.words.get_text()}")
+        told.add_itxt("Description", self.header.text)
         return png(self.canvas, told=told)
-
-
-def _wrapped(error, width=104, most=7):
-    """The error in lines that fit."""
-    lines = [piece for line in error.strip().splitlines() if line.strip() for piece in textwrap.wrap(line, width)]
-    return "\n".join(lines[:most] + ["..."] * (len(lines) > most)).replace("$", r"\$")

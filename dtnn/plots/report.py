@@ -1,8 +1,8 @@
 """What a run came to, as text."""
 
 from ..records import Epoch, Place
-from .breakdown import totals
 from .story import Story
+from .totals import totals
 
 
 def report(records):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..nn import cross_entropy
-from ..plots.breakdown import totals
+from ..plots.totals import totals
 from ..records import Epoch, Ledger
 from ..training import train
 

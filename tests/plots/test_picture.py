@@ -69,7 +69,7 @@ def test_a_long_line_gives_up_parts_and_not_the_end(run_of):
     drawn = Picture(title="a very long name " * 2)
     drawn.draw(Story(run_of()[:200]), "running")
     assert _outside(drawn.figure) == []
-    assert "no news" in drawn.words.get_text()
+    assert "no news" in drawn.header.words.get_text()
 
 
 def test_every_picture_has_the_same_size_whatever_it_shows(run_of):
@@ -124,8 +124,8 @@ def test_pyplot_knows_nothing_of_it(run_of):
 def test_the_error_is_in_the_picture_in_words(run_of):
     drawn = Picture()
     drawn.draw(Story(run_of(finish="")[:100]), "failed", "", "rank 1: ValueError: layer 3 cost $5 or $6 " * 9)
-    assert drawn.error.get_visible()
-    assert drawn.error.get_text().startswith("rank 1: ValueError: layer 3")
+    assert drawn.header.error.get_visible()
+    assert drawn.header.error.get_text().startswith("rank 1: ValueError: layer 3")
     assert _outside(drawn.figure) == []
 
 

@@ -1,0 +1,54 @@
+"""Round limits of an axis, which change rarely, and few ticks on it."""
+
+import math
+
+import numpy as np
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+DECADE = 10.0  # what changes by more than this factor is drawn on a logarithmic axis
+
+
+def apart(low, high, otherwise):
+    """Limits that are not the same, as those of a constant would be."""
+    return low, high if high > low else otherwise
+
+
+def finite(values):
+    values = np.asarray(values, dtype=float)
+    return values[np.isfinite(values)]
+
+
+def unit(size):
+    """A tenth to a fourth of the size, as a round number."""
+    power = 10 ** math.floor(math.log10(size or 1.0))
+    return power / 2 if size / power >= 2 else power / 5
+
+
+def decade_part(value, towards):
+    """The next 1, 2 or 5 times a power of ten below or above."""
+    power = 10.0 ** math.floor(math.log10(value))
+    steps = [step * power for step in (1, 2, 5, 10)]
+    if towards is math.floor:
+        return max(step for step in steps if step <= value * (1 + 1e-9))
+    return min(step for step in steps if step >= value * (1 - 1e-9))
+
+
+def rounded_up(count):
+    return decade_part(float(count), math.ceil)
+
+
+def _short(value):
+    """A tick's number in few letters.
+
+    >>> _short(0.5), _short(0.02), _short(0.0001), _short(1.0)
+    ('0.5', '0.02', '1e-4', '1')
+    """
+    return f"{value:g}" if value >= 0.01 else f"{value:.0e}".replace("e-0", "e-")
+
+
+def few_ticks(ax):
+    """A logarithmic axis whose ticks are read at a glance: 1, 2, 5, 10 ..."""
+    low, high = ax.get_ylim()
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low < 1000 else (1,)))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _short(value)))
+    ax.yaxis.set_minor_formatter(NullFormatter())
