@@ -46,6 +46,11 @@ class Advance:
     ------
     ValueError
         `steps` or `phases` is no whole number of at least 1, or both are given.
+
+    Examples
+    --------
+    >>> Advance(3).steps
+    3
     """
 
     steps: int = 1
@@ -97,7 +102,11 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Show:
-    """Tell, of the next step, the gradients of a layer (or of one parameter, "conv2d_1.weight") on all ranks."""
+    """Tell, of the next step, the gradients of a layer (or of one parameter, "conv2d_1.weight") on all ranks.
+
+    >>> Show("conv2d_1")
+    Show(layer='conv2d_1')
+    """
 
     layer: str
 
@@ -115,6 +124,11 @@ class ShowWeights:
         Of which layer, or which parameter ("conv2d_1.weight"); "": all, with the running statistics.
     rank : int
         Whose. Others know more only where replicas differ (`dtnn.parallel.LocalSGD`, say).
+
+    Examples
+    --------
+    >>> ShowWeights("conv2d_1", rank=1)
+    ShowWeights(layer='conv2d_1', rank=1)
     """
 
     layer: str = ""

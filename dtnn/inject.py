@@ -165,7 +165,12 @@ def damaged(rank=1, number=10, smallest=LARGE):
 
 
 class Injection:
-    """Settings of `Emulated` that hold for what is begun within the ``with``."""
+    """Settings of `Emulated` that hold for what is begun within the ``with``.
+
+    >>> with straggler(rank=1, factor=2.0) as injected:
+    ...     injected.text
+    'rank 1 computes 2 times as long'
+    """
 
     def __init__(self, smallest=0, patience=5.0, **settings):
         check(MANY, **settings)
@@ -185,7 +190,13 @@ class Injection:
 
 
 def around(comm):
-    """The communicator with all that is injected here."""
+    """The communicator with all that is injected here.
+
+    >>> from dtnn.comm import Serial
+    >>> with link(latency=0.001):
+    ...     around(Serial()).faults
+    ('each message takes 0.001 s longer',)
+    """
     return wrapped(comm, _settings(comm.size))
 
 
@@ -196,18 +207,33 @@ def affected(job, ranks):
     ------
     ValueError
         What is injected is about a rank that there isn't.
+
+    Examples
+    --------
+    >>> affected(len, 2) is len
+    True
     """
     settings = _settings(ranks)
     return partial(run_under, settings, job) if settings else job
 
 
 def run_under(settings, job, comm, *args, **kwargs):
-    """The job, on a rank whose communicator has these faults."""
+    """The job, on a rank whose communicator has these faults.
+
+    >>> from dtnn.comm import Serial
+    >>> run_under([{"latency": 0.001}], lambda comm, more: (len(comm.faults), more), Serial(), "yes")
+    (1, 'yes')
+    """
     return job(wrapped(comm, settings), *args, **kwargs)
 
 
 def wrapped(comm, settings):
-    """A communicator with faults, the first one innermost."""
+    """A communicator with faults, the first one innermost.
+
+    >>> from dtnn.comm import Serial
+    >>> wrapped(Serial(), [{"latency": 0.001}]).faults
+    ('each message takes 0.001 s longer',)
+    """
     for one in settings:
         comm = Emulated(comm, **one)
     return comm

@@ -29,6 +29,11 @@ class Equivalence:
         The ingredient: "start", "samples", "layer", "gradient", "sum", "shares" or "later steps"; empty where all is well.
     text : str
         The same in words, with what to look at.
+
+    Examples
+    --------
+    >>> bool(Equivalence(True, 1e-15, 2))
+    True
     """
 
     agree: bool

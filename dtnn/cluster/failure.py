@@ -11,7 +11,16 @@ class RankDied(RuntimeError):
 
 
 class RunFailed(RuntimeError):
-    """A run failed in a way that can't be raised as it was: the exception didn't survive the journey, or asked for exit."""
+    """A run failed in a way that can't be raised as it was: the exception didn't survive the journey, or asked for exit.
+
+    >>> import dtnn
+    >>> def leave(comm):
+    ...     raise SystemExit(3)
+    >>> with dtnn.Cluster(1, "threads") as cluster:
+    ...     cluster.run(leave).result()
+    Traceback (most recent call last):
+    dtnn.cluster.failure.RunFailed: rank 0 ended with SystemExit: 3
+    """
 
 
 class RunInterrupted(RuntimeError):

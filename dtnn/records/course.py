@@ -5,7 +5,11 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """A run begins: what is trained, on how many ranks, with which settings (plain values only)."""
+    """A run begins: what is trained, on how many ranks, with which settings (plain values only).
+
+    >>> Start(time=0.0, ranks=2, settings={"epochs": 10}).settings["epochs"]
+    10
+    """
 
     time: float
     ranks: int
@@ -14,7 +18,12 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a rank works: `machine` is the description that `machine.describe` gives."""
+    """Where a rank works: `machine` is the description that `machine.describe` gives.
+
+    >>> from dtnn.machine import describe
+    >>> Place(rank=1, machine=describe()).machine["cores"] >= 1
+    True
+    """
 
     rank: int
     machine: dict = field(default_factory=dict)
@@ -22,7 +31,11 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What a rank is doing when there is nothing to see yet ("compiling conv_product, first time on this machine")."""
+    """What a rank is doing when there is nothing to see yet ("compiling conv_product, first time on this machine").
+
+    >>> Note(rank=0, time=0.0, text="compiling").text
+    'compiling'
+    """
 
     rank: int
     time: float
@@ -34,6 +47,9 @@ class Paused:
     """All ranks wait, after `step`, until they are told to go on; `text` says why.
 
     With a `phase` ("forward", "backward" or "reduce") they wait within that step, which has done this phase.
+
+    >>> Paused(step=7, time=0.0, text="paused by the user").step
+    7
     """
 
     step: int
@@ -44,7 +60,11 @@ class Paused:
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """A pause after `step`, or within it, is over that took so many `seconds`."""
+    """A pause after `step`, or within it, is over that took so many `seconds`.
+
+    >>> Resumed(step=7, seconds=2.5, time=2.5).seconds
+    2.5
+    """
 
     step: int
     seconds: float
@@ -53,7 +73,11 @@ class Resumed:
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """A run ends: `reason` is "done", "stopped", "interrupted" or "failed"."""
+    """A run ends: `reason` is "done", "stopped", "interrupted" or "failed".
+
+    >>> Finish("stopped", 0.0, "99 % reached").reason
+    'stopped'
+    """
 
     reason: str
     time: float

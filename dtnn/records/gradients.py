@@ -13,6 +13,11 @@ class Gradients:
     `cosines` between the ranks' own gradients, a row for each rank. `samples` are each rank's; `local` is the sum over the
     ranks of the squared norm of a rank's mean gradient over its own samples, which rode in the tail of the reduction.
     `asked` is the layer that somebody asked for, "" if none.
+
+    >>> angles = [[[1.0, 0.9], [0.9, 1.0]]]
+    >>> told = Gradients(1, "", [32, 32], 0.5, ["linear_1"], [[1.0, 2.0]], [[3.0]], [3.0], [[0.0]], angles, 0.0)
+    >>> dict(zip(told.layers, told.before))
+    {'linear_1': [1.0, 2.0]}
     """
 
     step: int
@@ -34,6 +39,9 @@ class GradientValues:
 
     The last two are base64 texts, one for each rank (one alone where all ranks hold the same). Of a large parameter only
     each `every`-th number is told.
+
+    >>> GradientValues(step=1, parameters={}, time=0.0).step
+    1
     """
 
     step: int

@@ -9,6 +9,9 @@ class Step:
     """One update of the weights, counted from 1; `loss` is the mean over the `samples` of the global batch, before the update.
 
     `gradient` is the 2-norm of the whole gradient, before any clipping; NaN where no rank holds all of it.
+
+    >>> Step(step=1, epoch=1, loss=2.3, samples=64, lr=0.1, seconds=0.01, time=0.0).loss
+    2.3
     """
 
     step: int
@@ -30,6 +33,10 @@ class Phase:
     that of the gradient with which it goes on (of its share alone, where each has one); after update that of the change of its
     weights, by the update and by what the strategy exchanges after it. NaN: the rank had no samples. With gradient accumulation
     forward and backward come once for each `piece` of `pieces`, and the gradient grows.
+
+    >>> told = Phase(step=1, epoch=1, name="forward", piece=1, pieces=1, seconds=[0.1, 0.2], values=[2.3, 2.2], time=0.0)
+    >>> max(told.seconds)
+    0.2
     """
 
     step: int
@@ -51,6 +58,10 @@ class Ledger:
     are this rank's own; `loss` is the mean over these samples, each before its update (NaN: not told). `hidden` counts no time
     of its own: so many seconds of communication went on behind backward. `memory` is what the rank's process had in memory then,
     in bytes (0: not known; ranks that are threads have one process).
+
+    >>> told = Ledger(0, 100, 100, 3200, 0, 0.1, 0.4, 0.8, 0.5, 0.1, 0.1, 2.0, 0.0)
+    >>> f"rank {told.rank} waited {told.wait} of {told.seconds} s"
+    'rank 0 waited 0.5 of 2.0 s'
     """
 
     rank: int
@@ -83,6 +94,11 @@ class Share:
     metrics : dict
         Named as in `Epoch`: of these samples, each before its update, and (``val_``) of those that it evaluated at the end. NaN:
         it had none.
+
+    Examples
+    --------
+    >>> Share(rank=1, epoch=1, step=125, samples=2000, metrics={"loss": 0.5}, time=0.0).metrics["loss"]
+    0.5
     """
 
     rank: int
@@ -98,6 +114,10 @@ class Epoch:
     """One pass over the data, counted from 1: `metrics` such as loss, accuracy, val_loss, val_accuracy.
 
     One of 0 samples in 0 seconds is none: it tells the metrics before the first step, and has the number of the epochs done.
+
+    >>> told = Epoch(epoch=1, step=125, samples=4000, seconds=2.0, lr=0.1, metrics={"loss": 0.5}, time=0.0)
+    >>> told.samples / told.seconds
+    2000.0
     """
 
     epoch: int

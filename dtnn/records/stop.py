@@ -23,7 +23,10 @@ class Stop:
 
 
 def check_text(command, name, example):
-    """Raise a `TypeError` unless a command's field is text: it travels, and on its way nobody could be told."""
+    """Raise a `TypeError` unless a command's field is text: it travels, and on its way nobody could be told.
+
+    >>> check_text(Stop("enough"), "text", "99 % reached")
+    """
     value = getattr(command, name)
     if not isinstance(value, str):
         raise TypeError(f"{type(command).__name__}({name}={value!r}): give text, such as {example!r}")

@@ -5,7 +5,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One array on its way from rank `source` to rank `dest`; `time` is when the sender began, in seconds of its clock."""
+    """One array on its way from rank `source` to rank `dest`; `time` is when the sender began, in seconds of its clock.
+
+    >>> Message(source=0, dest=1, tag=0, bytes=4000, time=0.0, seconds=0.001).bytes
+    4000
+    """
 
     source: int
     dest: int
@@ -21,6 +25,9 @@ class Span:
 
     `bytes` are those of the array that was handed to a communicator. `phase` is the phase of the step that the span is part of
     ("forward"), or is ("wait", of the same name); "" for what a communicator did, in whichever phase.
+
+    >>> Span(rank=0, name="conv2d_1", bytes=0, time=0.0, seconds=0.001, phase="forward").phase
+    'forward'
     """
 
     rank: int
@@ -36,6 +43,9 @@ class Clock:
     """How one rank's clock goes: rank 0's shows `offset` seconds more, to within `uncertainty` (0 on one host, inf: not known).
 
     `moment` is what the rank's own clock showed then. It holds for what the rank tells from here on, until its next one.
+
+    >>> Clock(rank=1, offset=-0.25, uncertainty=1e-5, moment=0.0, time=0.0).offset
+    -0.25
     """
 
     rank: int
@@ -51,6 +61,10 @@ class Trace:
 
     `begin` is the moment on the rank's own clock (see `Clock`), the times of `spans` (`Span`) and `messages` (`Message`, those
     that it sent) are seconds since then.
+
+    >>> spans = [Span(0, "forward", 0, 0.0, 0.001, "forward")]
+    >>> Trace(rank=0, step=7, begin=20.0, seconds=0.002, spans=spans, messages=[], time=0.0).spans[0].name
+    'forward'
     """
 
     rank: int

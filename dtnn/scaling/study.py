@@ -56,6 +56,14 @@ def study(model, data, ranks=(1, 2), mode="strong", repeats=3, batch_size=64, st
     -----
     With throughput X_P on P ranks and P_1 the first of `ranks`: speed-up S_P = X_P / X_{P_1}, efficiency S_P P_1 / P, in
     both modes.  Amdahl (1967) is about the strong, Gustafson (1988) about the weak one.
+
+    Examples
+    --------
+    >>> import dtnn
+    >>> with dtnn.Cluster(2, "threads") as cluster:
+    ...     found = study(dtnn.zoo.mlp(), dtnn.data.mnist5k(), ranks=[1, 2], repeats=1, steps=2, cluster=cluster)
+    >>> [row["ranks"] for row in found.rows]
+    [1, 2]
     """
     ranks = _known_ranks(ranks, cluster and known.cluster(cluster))
     mode, repeats, steps = _known_mode(mode), whole("repeats", repeats, 1), whole("steps", steps, 1)

@@ -31,6 +31,14 @@ class Checkpoint:
         What the ranks keep each for itself, a row for each, see `dtnn.parallel.kept`.
     rate : Rate
         The learning rate that was asked for while it went on; it counts again if the optimizer's settings are the same.
+
+    Examples
+    --------
+    >>> import dtnn
+    >>> model = dtnn.zoo.mlp()
+    >>> _ = model.fit(dtnn.data.mnist5k(), batch_size=1000, show=False)
+    >>> model.training.epoch, model.training.step, model.training.batch_size
+    (1, 4, 1000)
     """
 
     epoch: int
