@@ -68,9 +68,10 @@ def test_watching_a_cluster(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("word", "kinds"), [("live", 2), ("allreduce", 2), ("lenet5", 2), ("a step", 2), ("of each of", 2), ("runs", 2), ("gradients", 2),
-    ("confusion", 2), ("layers", 1), ("maps", 1), ("shards", 1)],
-)  # fmt: skip
+    ("word", "kinds"),
+    [("live", 2), ("allreduce", 2), ("lenet5", 2), ("a step", 2), ("of each of", 2), ("runs", 2), ("gradients", 2)]
+    + [("confusion", 2), ("layers", 1), ("maps", 1), ("shards", 1)],
+)
 def test_redraw(tmp_path, word, kinds):
     found = rows(tmp_path, "bench_redraw.py", "--rounds", "1", "--only", word)
     assert len(found) == kinds
