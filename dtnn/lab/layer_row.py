@@ -38,7 +38,8 @@ class LayerRow:
         """Show a `Row`, and the form of its layer below it if it is the opened one."""
         self.call.description = shortened(row.call)
         self.call.tooltip = row.call
-        self.call.button_style = "danger" if row.error else "info" if form else ""
+        self.call.button_style = "danger" if row.error else ""
+        (self.call.add_class if form else self.call.remove_class)("dtnn-opened")
         self.facts.value = facts(row)
         self.wrong.say(row.error)
         children = (self.head, self.wrong.box, form.box) if form else (self.head, self.wrong.box)

@@ -87,7 +87,7 @@ class SettingsPanel:
 
     def _row(self, name, *controls):
         head = widgets.HTML(f'<span class="dtnn-title">{name}</span>', layout={"width": "116px", "flex": "0 1 116px"})
-        return widgets.HBox([head, *controls])
+        return widgets.HBox([head, *controls], layout={"align_items": "center"})
 
     @property
     def data(self):
