@@ -1,5 +1,6 @@
 """The numbers beside the picture of an all-reduce: the formula's, the counted ones, the clock's, the bits."""
 
+import functools
 import inspect
 import time
 
@@ -13,7 +14,7 @@ SEGMENT = inspect.signature(collectives.segmented_ring).parameters["segment_byte
 UNEVEN = (1e8, 1.0, -1e8, 1.0)  # one number a rank: in float32 their sum depends on the order
 
 
-def formula(name, ranks, size):
+def formula(name, ranks, size, ranks_per_node=2):
     """The `Cost` of an algorithm for a vector of `size` bytes; None where there is no formula.
 
     >>> formula("ring", 4, 800).messages, formula("native", 4, 800)
@@ -22,12 +23,12 @@ def formula(name, ranks, size):
     if name == "segmented_ring":
         return cost.segmented_ring(ranks, size, max(1, -(-size // ranks // SEGMENT)))
     if name == "hierarchical":
-        return cost.hierarchical(ranks, size, 2)
+        return cost.hierarchical(ranks, size, ranks_per_node)
     return getattr(cost, name)(ranks, size) if name in collectives.ALGORITHMS and hasattr(cost, name) else None
 
 
-def function(name, own=None):
-    """The algorithm of that name; nodes of two ranks for the one that needs to know.
+def function(name, own=None, ranks_per_node=2):
+    """The algorithm of that name; one of them needs to know how many ranks a node has.
 
     Parameters
     ----------
@@ -38,7 +39,7 @@ def function(name, own=None):
     if name in (own or {}):
         return own[name]
     if name == "hierarchical":
-        return lambda comm, array: collectives.hierarchical(comm, array, ranks_per_node=2)
+        return functools.partial(collectives.hierarchical, ranks_per_node=ranks_per_node)
     return getattr(collectives, name)
 
 

@@ -41,6 +41,9 @@ class AllReduceLab(Panel):
         2 to 16.
     length : int
         Numbers in the vector, up to 100,000.
+    ranks_per_node : int
+        1 to 16: neighbours that share a node. The algorithm "hierarchical" makes use of it; of each it is counted what goes from
+        node to node.
     big : bool
         Large letters, for a projector.
 
@@ -62,22 +65,24 @@ class AllReduceLab(Panel):
     >>> lab.close()
     """
 
-    def __init__(self, algorithm="ring", ranks=4, length=8, big=False):
+    def __init__(self, algorithm="ring", ranks=4, length=8, ranks_per_node=2, big=False):
         ranks, length = given.whole("ranks", ranks, 2, MOST), given.whole("length", length, 1, LONGEST)
+        ranks_per_node = given.whole("ranks_per_node", ranks_per_node, 1, MOST)
         self._names, self._given = namespace(), {called(algorithm): algorithm} if callable(algorithm) else {}
         algorithm = called(algorithm) if callable(algorithm) else algorithm
         given.choice("algorithm", algorithm, self._algorithms(), ", or a function of yours (comm, array)")
         self.take_the_cells_place()
         self.seen, self._drawn, self._playing = None, None, None
-        self._make(algorithm, ranks, length)
+        self._make(algorithm, ranks, length, ranks_per_node)
         enlarged(self.box, allowed.flag("big", big))
         self._leave = after_each_cell(self._after_cell)
         self._again()
 
-    def _make(self, algorithm, ranks, length):
+    def _make(self, algorithm, ranks, length, ranks_per_node):
         self.choice = widgets.Dropdown(options=self._algorithms(), value=algorithm, layout={"width": "170px"})
         self.ranks = widgets.IntSlider(ranks, 2, MOST, description="ranks", layout={"width": "250px"}, continuous_update=False)
         self.length = widgets.BoundedIntText(length, min=1, max=LONGEST, layout={"width": "90px"})
+        self.node = widgets.BoundedIntText(ranks_per_node, min=1, max=MOST, layout={"width": "60px"}).add_class("dtnn-node")
         self.round = widgets.IntSlider(0, 0, 1, description="done", layout={"width": "300px"})
         self.play_button = button("▶ play", self.play, "one round after the other").add_class("dtnn-play")
         steps = button("◀", self.back, "one round back"), button("step ▶", self.forward, "one round on").add_class("dtnn-forward")
@@ -88,7 +93,7 @@ class AllReduceLab(Panel):
         self.message, self.picture, self.facts = Message(), Sheet(840, 460), widgets.HTML().add_class("dtnn-facts-table")
         self.bits, self.clock = widgets.HTML().add_class("dtnn-bits"), widgets.HTML().add_class("dtnn-clock")
         wrap = {"flex_flow": "row wrap", "align_items": "center"}
-        chosen = [title("all-reduce"), self.choice, self.ranks, title("numbers"), self.length]
+        chosen = [title("all-reduce"), self.choice, self.ranks, title("a node has"), self.node, title("numbers"), self.length]
         links = [title("links:"), self.latency, _word("ms a message,"), self.bandwidth, _word("MB/s"), measure, compare]
         rows = [chosen, [self.play_button, *steps, self.round], links]
         self.box = widgets.VBox(
@@ -97,7 +102,7 @@ class AllReduceLab(Panel):
         )
         self.box.add_class("dtnn-panel").add_class("dtnn-allreduce")
         self.choice.add_class("dtnn-algorithm")
-        for control in (self.choice, self.ranks, self.length):
+        for control in (self.choice, self.ranks, self.length, self.node):
             control.observe(self._again, "value")
         self.round.observe(lambda _: self._show(), "value")
 
@@ -149,18 +154,24 @@ class AllReduceLab(Panel):
         name, ranks, length = self.choice.value, self.ranks.value, self.length.value
         latency, bandwidth = self.latency.value / 1e3, self.bandwidth.value * 1e6
         self.clock.value = faint("measuring …")
-        took = clocked(function(name, self._own()), ranks, length, latency, bandwidth)
-        self.clock.value = clock_line(name, formula(name, ranks, length * ITEM), latency, bandwidth, took)
+        took = clocked(self._function(name), ranks, length, latency, bandwidth)
+        self.clock.value = clock_line(name, self._formula(), latency, bandwidth, took)
 
     def _compare(self):
         self.bits.value = faint("adding …")
-        self.bits.value = bits_table({name: summed(function(name, self._own())) for name in self._algorithms()})
+        self.bits.value = bits_table({name: summed(self._function(name)) for name in self._algorithms()})
 
     # ---- what is seen
 
     def _own(self):
         """The user's all-reduces: the one that was handed over, and those of the notebook."""
         return self._given | own_allreduces(self._names)
+
+    def _function(self, name):
+        return function(name, self._own(), self.node.value)
+
+    def _formula(self):
+        return formula(self.choice.value, self.ranks.value, self.length.value * ITEM, self.node.value)
 
     def _algorithms(self):
         return [*self._own(), *(name for name in collectives.ALGORITHMS if name not in self._own())]
@@ -187,7 +198,7 @@ class AllReduceLab(Panel):
         if name in own:
             begin(self._try(lambda: self._watch_own(name, own[name])))
         else:
-            self._take(rounds(function(name), self.ranks.value, self.length.value))
+            self._take(rounds(self._function(name), self.ranks.value, self.length.value))
 
     def _watch_own(self, name, algorithm):
         seen = within(PATIENCE, rounds, algorithm, self.ranks.value, self.length.value)
@@ -197,17 +208,24 @@ class AllReduceLab(Panel):
     def _take(self, seen):
         self.seen, self._drawn, self.clock.value = seen, None, ""
         self.message.say("")
-        ranks, size = self.ranks.value, self.length.value * ITEM
-        self.facts.value = counts_table(seen, formula(self.choice.value, ranks, size), lower_bound(ranks, size))
+        least = lower_bound(self.ranks.value, self.length.value * ITEM)
+        self.facts.value = counts_table(seen, self._formula(), least, self._between())
         self.round.max = len(seen)
         self.round.value = 0
         self._show()
+
+    def _between(self):
+        """Messages and bytes from node to node; None where there is no node of several ranks, or no message is seen."""
+        if not self.seen.parcels or not 1 < self.node.value < self.ranks.value:
+            return None
+        count, numbers = self.seen.between(self.node.value)
+        return count, numbers * ITEM
 
     def _show(self):
         """What the ranks hold now, and the messages that go next."""
         done = min(self.round.value, len(self.seen))
         held = self.seen.sums[done]
-        self._drawn = self._drawn or Messages(self.picture.axes(), *held.shape)
+        self._drawn = self._drawn or Messages(self.picture.axes(), *held.shape, self.node.value)
         self._drawn.show(held, self.seen.of(done + 1), f"{self.choice.value}: {self._where(done)}")
         self.picture.show(self._drawn.moving)
 

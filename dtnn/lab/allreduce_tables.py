@@ -5,7 +5,7 @@ import html
 from .looks import faint
 
 
-def counts_table(seen, cost, least):
+def counts_table(seen, cost, least, between=None):
     """Messages and bytes: counted, of the formula if there is one, and the least possible.
 
     Parameters
@@ -13,8 +13,11 @@ def counts_table(seen, cost, least):
     seen : Rounds
     cost : Cost or None
     least : Cost
+    between : tuple of int, optional
+        How many of the counted ones go from node to node.
     """
     rows = [("counted", f"{seen.messages:,}", f"{seen.bytes:,}")]
+    rows += [("of these from node to node", *(f"{number:,}" for number in between))] if between else []
     rows += [("formula", f"{cost.messages:,.0f}", f"{cost.bytes:,.0f}")] if cost else []
     rows.append(("least possible", f"{least.messages:,.0f}", f"{least.bytes:,.0f}"))
     return table(("over all ranks", "messages", "bytes"), rows)

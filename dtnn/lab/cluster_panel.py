@@ -18,7 +18,11 @@ from .places import LAUNCHERS
 LOOK = 0.5  # seconds between two looks at the ranks
 LINES = 40  # of the log
 MOST = 256  # ranks
-COLOURS = {"ok": "var(--jp-success-color0, #00704F)", "warn": "var(--jp-warn-color0, #8A6D00)", "error": "var(--jp-error-color0, #B3261E)"}
+COLOURS = {
+    "ok": "var(--jp-success-color0, #00704F)",
+    "warn": "var(--jp-warn-color0, #8A6D00)",
+    "error": "var(--jp-error-color0, #B3261E)",
+}
 
 
 class ClusterPanel(Panel):

@@ -32,7 +32,9 @@ class CompareTab:
         self.path = widgets.Text(placeholder="saved-run.json", layout={"width": "190px"}).add_class("dtnn-run-path")
         again = button("look again", self.look, "draw them as they are now").add_class("dtnn-compare-again")
         load = button("load", self.load, "a run that run.save(path) wrote").add_class("dtnn-load-run")
-        choices = widgets.VBox([widgets.HBox([again, self.metric, self.against]), widgets.HBox([self.path, load])])
+        save = button("save", self.save, "write the newest chosen run to this path; a file that is there is replaced")
+        files = [self.path, load, save.add_class("dtnn-save-run")]
+        choices = widgets.VBox([widgets.HBox([again, self.metric, self.against]), widgets.HBox(files)])
         top = widgets.HBox([self.chosen, choices], layout={"flex_flow": "row wrap"})
         self.box = widgets.VBox([top, self.answer.box]).add_class("dtnn-compare")
         self._quiet = False  # while a list of choices is changed from here
@@ -50,11 +52,24 @@ class CompareTab:
         chosen = [each for each in self.runs if each == name or each in self.chosen.value]
         self._set(self.chosen, list(self.runs), chosen)
 
+    def save(self):
+        """Write the newest of the chosen runs to the path."""
+        path, chosen = self.path.value.strip(), [name for name in self.runs if name in self.chosen.value]
+        if not path or not chosen:
+            self.answer.message.say("choose a run in the list, and write a path, such as first.json, into the field")
+            return
+        try:
+            self.runs[chosen[-1]].save(path)
+        except Exception as error:
+            self.answer.message.say(error)
+            return
+        self.answer.message.say(f"{chosen[-1]} is in {path}")
+
     def load(self):
         """Read the run of the path, and compare it with the others."""
         path = self.path.value.strip()
         if not path:
-            self.answer.message.say("write the path of a run that was saved with run.save(path) into the field beside the button")
+            self.answer.message.say("write the path of a run that was saved into the field beside the button")
             return
         try:
             run = Run.load(path)

@@ -49,6 +49,11 @@ class Rounds:
     def __len__(self):
         return len(self.sums) - 1
 
+    def between(self, ranks_per_node):
+        """How many of the messages, and of the numbers in them, go from one node to another, with so many ranks on each."""
+        across = [parcel for parcel in self.parcels if parcel.source // ranks_per_node != parcel.dest // ranks_per_node]
+        return len(across), sum(parcel.count for parcel in across)
+
     def of(self, number):
         """The messages of one round."""
         return [parcel for parcel in self.parcels if parcel.round == number]

@@ -5,7 +5,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.patches import Patch
 
 from .axes import axes_or_new, dress
-from .palette import INK, PAPER, RANKS
+from .palette import FAINT, INK, PAPER, RANKS
 
 WIDE = 48  # columns at most; longer vectors are shown by so many of their numbers
 LABELLED = 16  # columns up to which each has its number
@@ -21,7 +21,7 @@ def colours(ranks):
     return (RANKS + pale)[:ranks]
 
 
-def messages(sums, parcels=(), ax=None, title=""):
+def messages(sums, parcels=(), ax=None, title="", ranks_per_node=1):
     """Draw each rank's vector as a row of cells, in each cell a stripe for every rank whose part is in, and the round's messages.
 
     Parameters
@@ -34,6 +34,8 @@ def messages(sums, parcels=(), ax=None, title=""):
     ax : matplotlib Axes, optional
         Where to draw; a new figure's without it.
     title : str
+    ranks_per_node : int
+        A dashed line between the ranks of one node and those of the next, if there are several on each.
 
     Returns
     -------
@@ -47,7 +49,7 @@ def messages(sums, parcels=(), ax=None, title=""):
     (2, 4, 3)
     """
     sums = np.asarray(sums)
-    drawn = Messages(axes_or_new(ax), *sums.shape)
+    drawn = Messages(axes_or_new(ax), *sums.shape, ranks_per_node)
     drawn.show(sums, parcels, title)
     return drawn.ax
 
@@ -55,7 +57,7 @@ def messages(sums, parcels=(), ax=None, title=""):
 class Messages:
     """The cells of one Axes, made once for a number of ranks and numbers, then only recoloured."""
 
-    def __init__(self, ax, ranks, length):
+    def __init__(self, ax, ranks, length, ranks_per_node=1):
         self.ax, self.ranks, self.length = dress(ax, "", "part of the vector", "", None), ranks, length
         self.places = np.linspace(0, length - 1, min(length, WIDE)).round().astype(int) if length else np.arange(0)
         self.width = max(1, len(self.places))
@@ -63,6 +65,8 @@ class Messages:
         self.image = ax.imshow(
             np.ones((ranks, self.width * ranks, 3)), extent=(0, self.width, ranks, 0), aspect="auto", interpolation="nearest"
         )
+        borders = np.arange(ranks_per_node, ranks, ranks_per_node) if ranks_per_node > 1 else []
+        self.borders = ax.hlines(borders, 0, self.width, color=FAINT, linewidth=1.5, linestyle=(0, (5, 3)))
         self._frame()
         self.arrows = []
 
@@ -86,7 +90,7 @@ class Messages:
     @property
     def moving(self):
         """What changes from round to round, and what lies over it."""
-        return [self.image, *self._rules, *self.arrows, self.ax._left_title]
+        return [self.image, *self._rules, self.borders, *self.arrows, self.ax._left_title]
 
     def show(self, sums, parcels=(), title=""):
         """Colour the cells by what is in them, and draw the round's arrows."""

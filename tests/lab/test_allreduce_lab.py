@@ -126,3 +126,19 @@ def test_without_widgets_there_is_a_picture_and_words(lab):
     bundle = lab._repr_mimebundle_()
     assert {"image/png", "text/plain"} <= set(bundle)
     assert bundle["text/plain"].splitlines()[1] == "  rank 0 -> rank 1: numbers 4 to 5"
+
+
+def test_what_goes_from_node_to_node_is_counted(lab):
+    row = '<td style="padding: 0 14px 0 0">of these from node to node</td>'
+    assert row in lab.facts.value
+    assert lab._between() == (12, 192)  # of a ring over nodes of two ranks every second message
+    lab.choice.value = "hierarchical"
+    assert lab._between() == (4, 128)  # the first ranks of the nodes exchange halves: two messages of 4 numbers each, twice
+    assert lab.seen.messages == lab._formula().messages == 8
+    lab.node.value = 4
+    assert lab._between() is None
+    assert row not in lab.facts.value
+    lab.node.value = 1
+    assert lab._between() is None
+    lab.choice.value, lab.node.value = "native", 2
+    assert lab._between() is None

@@ -67,6 +67,22 @@ def test_a_saved_run_is_loaded(tab, tmp_path):
     assert "0.125" in tab.answer.page.value
 
 
+def test_the_newest_chosen_run_is_saved_and_loaded_again(tab, tmp_path):
+    tab.save()
+    assert tab.answer.message.text.startswith("choose a run in the list, and write a path")
+    for loss in (0.5, 0.25):
+        tab.keep(run_with(told(loss)))
+    tab.path.value = str(tmp_path / "last.json")
+    tab.save()
+    assert tab.answer.message.text == f"run 2 is in {tmp_path / 'last.json'}"
+    tab.load()
+    assert list(tab.runs) == ["run 1", "run 2", "last"]
+    assert "0.25" in tab.answer.page.value
+    tab.path.value = str(tmp_path / "no" / "folder.json")
+    tab.save()
+    assert "folder" in tab.answer.message.text
+
+
 def test_it_keeps_a_few_runs_only(tab):
     for _ in range(MOST + 3):
         tab.keep(run_with(told()))

@@ -24,6 +24,7 @@ MODEL = "is no Model; give one, such as dtnn.zoo.lenet5(), or leave it out"
         (lambda: lab.AllReduceLab(ranks="4"), (TypeError, ValueError), "ranks='4': give a whole number"),
         (lambda: lab.AllReduceLab(length=0), ValueError, "length=0: give a whole number of at least 1 and at most 100000"),
         (lambda: lab.AllReduceLab(length="a"), (TypeError, ValueError), "length='a': give a whole number"),
+        (lambda: lab.AllReduceLab(ranks_per_node=0), ValueError, "ranks_per_node=0: give a whole number of at least 1"),
         (lambda: lab.Playground("circles"), ValueError, "data='circles' is not known; did you mean 'circle'?"),
         (lambda: lab.Playground(3), TypeError, "data=3: give 'circle', 'xor', 'gauss', 'spiral'"),
         (lambda: lab.Playground(ranks=9), ValueError, "ranks=9: give a whole number of at least 1 and at most 8"),

@@ -27,6 +27,13 @@ def test_a_stripe_for_each_rank_whose_part_is_in():
     assert np.allclose(shown, [[one, empty, one, two], [empty, two, empty, two]])
 
 
+def test_a_dashed_line_between_nodes():
+    assert [len(Messages(axes(), 5, 3, each).borders.get_segments()) for each in (1, 2, 5)] == [0, 2, 0]
+    ax = messages([[1], [2], [4]], ax=axes(), ranks_per_node=2)
+    (border,) = next(each for each in ax.collections if len(each.get_segments()) == 1).get_segments()
+    assert border[:, 1].tolist() == [2, 2]
+
+
 def test_arrows_go_from_row_to_row_at_what_they_carry():
     sent = [parcel(0, 1, 0, 4), parcel(1, 2, 4, 4), parcel(2, 0, 4, 4)]
     ax = messages(np.ones((3, 8), int), sent, ax=axes(), title="round 1")
