@@ -185,7 +185,7 @@ def soak(cluster, seconds, seed):
 def main(seconds, seed=0):
     """Soak a cluster, see that nothing is left of any, and print what has been."""
     before, began = open_files(), time.monotonic()
-    with Cluster(2, on_wait=False) as cluster:
+    with Cluster(2, on_wait=False, timeout=2 * PATIENCE) as cluster:
         ended, longest, folders = soak(cluster, seconds, int(seed))
     print(f"{sum(ended.values())} runs, {len(folders)} starts, {time.monotonic() - began:.0f} s:", dict(ended))
     print("longest (seconds, run):", {way: (round(took, 2), number) for way, (took, number) in longest.items()})
