@@ -9,6 +9,7 @@ from .settings import whole_number
 from .strategy import Exchange
 
 OVERLAPPED = 2 << 20  # bytes of a bucket, where nothing else is asked for
+LAST = 256 << 10  # bytes: there buckets are smaller towards the end, where little is left to travel behind, down to so many
 MOST_SHARED = 8 << 20  # bytes of gradients worth a place of their own; more take long anyway, and like huge pages better
 
 
@@ -24,7 +25,8 @@ class AllReduce:
         whether it does.
     bucket_bytes : int, optional
         The flat gradient goes out in contiguous pieces of at most so many bytes, from the back, the order in which backward
-        finishes them. Left out, it goes out whole; with `overlap`, in pieces of 2 MB.
+        finishes them. Left out, it goes out whole; with `overlap`, in pieces of 2 MB, towards the end of half of what is
+        left: the last has nothing to travel behind.
     overlap : bool
         Begin a piece as soon as backward has finished it and those behind it, so that it travels while the rest is computed;
         with "native" only.
@@ -123,8 +125,13 @@ class AllReduce:
         [[3.0, 4.0], [1.0, 2.0], [0.0]]
         """
         most = self.bucket_bytes or (OVERLAPPED if self.overlap else max(1, region.nbytes))
-        step = max(1, most // region.itemsize)
-        return [region[max(0, stop - step) : stop] for stop in range(region.size, 0, -step)]
+        step, stop, pieces = max(1, most // region.itemsize), region.size, []
+        least = step if self.bucket_bytes or not self.overlap else LAST // region.itemsize
+        while stop:
+            start = max(0, stop - min(step, max(least, stop // 2)))
+            pieces.append(region[start:stop])
+            stop = start
+        return pieces
 
 
 class Together(Exchange):

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -60,6 +61,43 @@ def test_it_ends_by_itself(monkeypatch):
         else:
             wait_until(lambda: not alive(), 1.0)
             assert comm.count > 5
+
+
+class Pieces(Serial):
+    """So many arrive while the thread sleeps. A stir moves one, which takes a while; the first after a sleep does so anyway."""
+
+    def __init__(self, pieces):
+        self.pieces, self.left, self.cold, self.rounds = pieces, 0, True, [0]
+
+    def stir(self):
+        until = time.perf_counter() + (5e-5 if self.left else 3e-5 if self.cold else 0)
+        while time.perf_counter() < until:
+            pass
+        self.left, self.cold = max(0, self.left - 1), False
+        self.rounds[-1] += 1
+        return True
+
+    def sleep(self, seconds):
+        if len(self.rounds) in (1, 4):
+            self.left += self.pieces
+        self.cold = True
+        self.rounds.append(0)
+        time.sleep(seconds)
+
+
+def test_a_round_goes_on_while_there_is_something_to_move(monkeypatch):
+    comm = Pieces(34)
+    clock = SimpleNamespace(sleep=comm.sleep, monotonic=time.monotonic, perf_counter=time.perf_counter)
+    monkeypatch.setattr(stirring, "time", clock)
+    kept = Stirring(comm)
+    kept.start()
+    wait_until(lambda: len(comm.rounds) > 6)
+    kept.stop()
+    wait_until(lambda: not alive())
+    moved, rest = [comm.rounds[1], comm.rounds[4]], comm.rounds[2:4] + comm.rounds[5:6]
+    assert min(moved) >= 34, "a round goes on while there is something to move"
+    assert min(rest) >= stirring.QUIET
+    assert max(rest) < 34, "and ends when there is nothing more"
 
 
 def test_others_need_none():

@@ -540,6 +540,9 @@ def test_overlap_needs_an_algorithm_that_can_be_begun():
 
 def test_its_buckets_have_a_size_of_their_own():
     region = np.zeros(3 << 19, np.float32)
-    assert [bucket.nbytes for bucket in AllReduce(overlap=True).buckets(region)] == [2 << 20] * 3
+    sizes = [bucket.nbytes for bucket in AllReduce(overlap=True).buckets(region)]
+    assert sizes == [2 << 20, 2 << 20, 1 << 20, 1 << 19, 1 << 18, 1 << 18], "little is left when backward has ended"
+    assert [bucket.nbytes for bucket in AllReduce(bucket_bytes=2 << 20, overlap=True).buckets(region)] == [2 << 20] * 3
+    assert [bucket.size for bucket in AllReduce(overlap=True).buckets(region[:61_706])] == [61_706]
     assert len(AllReduce().buckets(region)) == 1
     assert isinstance(SMALL.begin(Two(), Model(Linear(3), input_shape=(4,)).parameters, optim.SGD(0.1)).watcher(), Overlap)
