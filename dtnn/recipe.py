@@ -8,6 +8,7 @@ import sys
 from . import data, nn, optim, parallel, training
 from .description import describe_row
 from .nn.parameters import named_layers, named_parameters
+from .optim.schedule import Schedule
 from .spelled import call, made
 
 MODULES = {
@@ -144,7 +145,7 @@ def alike(one, other):
     """
     if one is other or type(one) is not type(other):
         return one is other
-    if isinstance(one, optim.schedules.Schedule):
+    if isinstance(one, Schedule):
         settings = zip(one.arguments.arguments.values(), other.arguments.arguments.values())
         return one.make is other.make and all(alike(*pair) for pair in settings)
     if dataclasses.is_dataclass(one):

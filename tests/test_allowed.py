@@ -100,7 +100,7 @@ TABLE = {
     "Save.best": (lambda v: dtnn.Save("m.npz", best=v), "Save: best=", [3, True, [], Odd()]),
     "EarlyStopping": (lambda v: dtnn.EarlyStopping(v), "EarlyStopping: monitor=", [None, 3, [], Odd()]),
     "EarlyStopping.patience": (lambda v: dtnn.EarlyStopping(patience=v), "EarlyStopping: patience=", [*NO_WHOLE, 0]),
-    "StopAt": (lambda v: dtnn.StopAt("loss", v), "StopAt: value=", [*NO_NUMBERS, math.nan, math.inf]),
+    "StopAt": (lambda v: dtnn.StopAt("loss", v), "StopAt: value=", [*NO_NUMBERS, math.nan]),
     "fit.epochs": (lambda v: fit(epochs=v), "epochs=", NO_WHOLE),
     "fit.resume": (lambda v: fit(resume=v), "resume=", NO_FLAGS),
     "fit.strategy": (lambda v: fit(strategy=v), "strategy=", [3, b"ring", [], Odd(), "rinng", dtnn.parallel.Sharded]),

@@ -223,9 +223,9 @@ def test_numbers_of_arrays_are_numbers():
 def test_injections_that_end_in_another_order_than_they_began():
     a, b = inject.straggler(1, 2), inject.link(0.001)
     a.__enter__(), b.__enter__(), a.__exit__()
-    assert inject._settings(2) == [b.settings]
+    assert injection._settings(2) == [b.settings]
     b.__exit__()
-    assert inject._settings(2) == []
+    assert injection._settings(2) == []
 
 
 def test_a_rank_that_there_isnt_is_told_where_the_job_begins():

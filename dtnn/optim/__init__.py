@@ -11,13 +11,13 @@ from .optimizer import Optimizer as Optimizer
 from .progress import Progress as Progress
 from .rmsprop import RMSProp
 from .scaled import scaled as scaled
+from .schedule import schedule as schedule
 from .schedules import constant as constant
 from .schedules import cosine as cosine
 from .schedules import every_n_epochs as every_n_epochs
 from .schedules import one_cycle as one_cycle
 from .schedules import plateau as plateau
 from .schedules import poly as poly
-from .schedules import schedule as schedule
 from .schedules import step as step
 from .schedules import warm_up as warm_up
 from .sgd import SGD

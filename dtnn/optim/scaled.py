@@ -3,7 +3,8 @@
 import math
 
 from ..allowed import number, shown
-from .schedules import rate, times
+from .schedule import rate
+from .schedules import times
 
 RULES = {"linear": lambda ranks: ranks, "sqrt": math.sqrt, None: lambda ranks: 1}
 

@@ -5,102 +5,13 @@ called with the settings alone they give the schedule: ``SGD(lr=cosine(0.1))``. 
 a training that goes on after a checkpoint has the rate it would have had.
 """
 
-import functools
-import inspect
 import math
 
-from ..allowed import flag, listed, number, shown, whole
+from ..allowed import flag, whole
+from .schedule import checked, of_epochs, of_part, of_some, of_text, of_then, rate, schedule
 
 
-class Schedule:
-    """A function of the progress with its settings; shows itself as the call that made it."""
-
-    def __init__(self, make, function, arguments):
-        self.make, self.function, self.arguments = make, function, arguments
-
-    def __call__(self, progress):
-        return self.function(progress, *self.arguments.args, **self.arguments.kwargs)
-
-    def __repr__(self):
-        given = [repr(value) for value in self.arguments.args] + [
-            f"{name}={value!r}" for name, value in self.arguments.kwargs.items()
-        ]
-        return f"{self.make.__name__}({', '.join(given)})"
-
-    def __eq__(self, other):
-        return isinstance(other, Schedule) and repr(self) == repr(other)
-
-    def __hash__(self):
-        return hash(repr(self))
-
-    def __reduce__(self):
-        return functools.partial(self.make, *self.arguments.args, **self.arguments.kwargs), ()
-
-
-def schedule(function):
-    """From rate(progress, settings ...) to a maker of schedules, settings -> (progress -> rate); works for your own, too.
-
-    Examples
-    --------
-    >>> from dtnn.optim import Progress
-    >>> @schedule
-    ... def halved_each_epoch(progress, lr):
-    ...     return lr / 2 ** int(progress.epoch)
-    >>> halved_each_epoch(0.4)(Progress(step=21, epoch=2.0))
-    0.1
-    """
-    return _checked()(function)
-
-
-def _checked(**checks):
-    """`schedule`, with checks of the settings: functions of a setting's name and its value."""
-    return functools.partial(_maker, checks=checks)
-
-
-def _maker(function, checks):
-    settings = inspect.signature(function)
-    settings = settings.replace(parameters=list(settings.parameters.values())[1:])
-
-    @functools.wraps(function)
-    def make(*args, **kwargs):
-        arguments = settings.bind(*args, **kwargs)
-        for name in checks.keys() & arguments.arguments.keys():
-            checks[name](f"{function.__name__}: {name}", arguments.arguments[name])
-        return Schedule(make, function, arguments)
-
-    make.__signature__ = settings
-    return make
-
-
-def rate(name, value):
-    """A learning rate, or another number of at least 0."""
-    return number(name, value, "a number of at least 0, such as 0.1", lambda value: 0 <= value < math.inf)
-
-
-def _part(name, value):
-    number(name, value, "a part of the training, at least 0 and below 1, such as 0.3", lambda value: 0 <= value < 1)
-
-
-def _some(name, value):
-    number(name, value, "a number above 0, such as 5", lambda value: 0 < value < math.inf)
-
-
-def _epochs(name, value):
-    for epoch in listed(name, value, "epochs, such as (30, 60, 80)"):
-        rate(name, epoch)
-
-
-def _then(name, value):
-    if not callable(value):
-        number(name, value, "a rate of at least 0, or a schedule such as cosine(0.1)", lambda value: 0 <= value < math.inf)
-
-
-def _text(name, value):
-    if not isinstance(value, str):
-        raise TypeError(f'{name}={shown(value)}: give the name of a metric, such as "val_loss"')
-
-
-@_checked(lr=rate)
+@checked(lr=rate)
 def constant(progress, lr):
     """lr.
 
@@ -111,7 +22,7 @@ def constant(progress, lr):
     return lr
 
 
-@_checked(lr=rate, epochs=_epochs, factor=rate)
+@checked(lr=rate, epochs=of_epochs, factor=rate)
 def step(progress, lr, epochs=(30, 60, 80), factor=0.1):
     """lr factor^k, where k of the given `epochs` are done: (30, 60, 80) for 90 epochs of ImageNet (Goyal et al., 2017).
 
@@ -123,7 +34,7 @@ def step(progress, lr, epochs=(30, 60, 80), factor=0.1):
     return lr * factor ** sum(progress.epoch >= epoch for epoch in epochs)
 
 
-@_checked(lr=rate, n=_some, factor=rate, least=rate)
+@checked(lr=rate, n=of_some, factor=rate, least=rate)
 def every_n_epochs(progress, lr, n=5, factor=0.1, least=0.0):
     """max(least, lr factor^floor(epoch / n)).
 
@@ -135,7 +46,7 @@ def every_n_epochs(progress, lr, n=5, factor=0.1, least=0.0):
     return max(least, lr * factor ** math.floor(progress.epoch / n))
 
 
-@_checked(lr=rate, end=rate)
+@checked(lr=rate, end=rate)
 def cosine(progress, lr, end=0.0):
     """end + (lr - end) (1 + cos(pi f)) / 2, f the fraction of the training that is done (Loshchilov and Hutter, 2017).
 
@@ -147,7 +58,7 @@ def cosine(progress, lr, end=0.0):
     return end + (lr - end) * (1 + math.cos(math.pi * progress.fraction)) / 2
 
 
-@_checked(lr=rate, power=rate, end=rate)
+@checked(lr=rate, power=rate, end=rate)
 def poly(progress, lr, power=2.0, end=0.0):
     """end + (lr - end) (1 - f)^power, f the fraction of the training that is done (You et al., 2017, for LARS).
 
@@ -159,7 +70,7 @@ def poly(progress, lr, power=2.0, end=0.0):
     return end + (lr - end) * (1 - progress.fraction) ** power
 
 
-@_checked(lr=rate, rising=_part, start=rate, end=rate)
+@checked(lr=rate, rising=of_part, start=rate, end=rate)
 def one_cycle(progress, lr, rising=0.3, start=0.04, end=4e-6):
     """From start lr up to lr in the part `rising` of the training, then down to end lr, along half cosines (Smith, 2018).
 
@@ -174,7 +85,7 @@ def one_cycle(progress, lr, rising=0.3, start=0.04, end=4e-6):
     return _between(lr, end * lr, (f - rising) / (1 - rising))
 
 
-@_checked(then=_then, epochs=rate, start=rate)
+@checked(then=of_then, epochs=rate, start=rate)
 def warm_up(progress, then, epochs=5, start=0.0):
     """`then` (a rate or a schedule), in the first `epochs` times start + (1 - start) e / epochs, which rises to 1.
 
@@ -190,7 +101,7 @@ def warm_up(progress, then, epochs=5, start=0.0):
     return rate if done >= epochs else rate * (start + (1 - start) * done / epochs)
 
 
-@_checked(lr=rate, metric=_text, factor=rate, patience=whole, least_change=rate, least=rate, larger_is_better=flag)
+@checked(lr=rate, metric=of_text, factor=rate, patience=whole, least_change=rate, least=rate, larger_is_better=flag)
 def plateau(progress, lr, metric="val_loss", factor=0.1, patience=10, least_change=1e-4, least=0.0, larger_is_better=False):
     """lr, times `factor` each time that `metric` has not improved by `least_change` (relative) for more than `patience` epochs.
 

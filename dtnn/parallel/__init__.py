@@ -16,7 +16,7 @@ from .strategy import Exchange, Strategy
 STRATEGIES = ("AllReduce", "Sharded", "Accumulate", "LocalSGD", "Gossip", "Compressed", "ParameterServer")
 
 __all__ = [
-    "STRATEGIES",
+
     "Accumulate", "AllReduce", "Compressed", "Exchange", "Gossip", "LocalSGD", "OutOfSync", "ParameterServer", "Sharded",
     "Strategy", "broadcast", "check_repeatable", "in_sync", "out_of_step",
 ]  # fmt: skip

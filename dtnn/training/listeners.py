@@ -79,7 +79,7 @@ class StopAt:
 
     def __post_init__(self):
         name("StopAt: monitor", self.monitor)
-        number("StopAt: value", self.value, "a finite number, such as 0.99")
+        number("StopAt: value", self.value, "a number, such as 0.99", lambda value: not math.isnan(value))
 
     def __call__(self, record):
         if isinstance(record, Epoch) and sign(self.monitor) * (monitored(record, self.monitor) - self.value) <= 0:
