@@ -6,7 +6,7 @@ import time
 
 OFTEN = 0.5  # seconds between two pictures, at most, where a core idles
 FREE_SHARE = 0.08  # of an idle core's time that drawing may take
-SHARE = 0.0125  # of the training's time for drawing; what it leaves in the caches costs half as much again: 2 % in all
+SHARE = 0.01  # of the training's time for drawing; with what it leaves in the caches and the rest about 2 %
 SELDOM = 5.0  # seconds between two pictures, at most
 IDLE = 0.5  # of a core must have been idle for one to be called so
 ONCE = 2  # pictures that may take longer: the first ones import, and find fonts
@@ -20,10 +20,12 @@ class Pace:
     run : Run, or whatever a `Live` shows
         Where its `rows` say that its ranks are other processes, an idle core may draw without taking anything from them.
         Otherwise the training stands still meanwhile.
+    often, seldom : float
+        Seconds between two pictures, at most, where a core idles and where none does.
     """
 
-    def __init__(self, run):
-        self.run, self._pictures = run, 0
+    def __init__(self, run, often=OFTEN, seldom=SELDOM):
+        self.run, self._often, self._seldom, self._pictures = run, often, seldom, 0
         self._since, self._idle = time.perf_counter(), idle_seconds()
 
     def clock(self):
@@ -41,7 +43,7 @@ class Pace:
         """Seconds to wait after a picture that cost so many; at least `least`."""
         self._pictures += 1
         free = self._core_idles() and self.apart
-        share, most = (FREE_SHARE, OFTEN) if free or self._pictures <= ONCE else (SHARE, SELDOM)
+        share, most = (FREE_SHARE, self._often) if free or self._pictures <= ONCE else (SHARE, self._seldom)
         return max(least, min(cost / share, most))
 
     def _core_idles(self):

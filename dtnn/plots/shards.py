@@ -5,6 +5,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.patches import Patch
 
 from .axes import axes_or_new, dress
+from .boxes import boxes
 from .messages import colours
 from .palette import PAPER, STATES
 
@@ -65,23 +66,25 @@ def class_balance(owners, labels, ax=None, ranks=None):
     Returns
     -------
     matplotlib Axes
-        Groups of bars, one group a class, one bar a rank.
+        Groups of bars, one group a class, one bar a rank; a collection holds those of a rank.
 
     Examples
     --------
     >>> from matplotlib.figure import Figure
     >>> ax = class_balance([0, 0, 1, 1], [0, 1, 1, 1], ax=Figure().add_subplot())
-    >>> [int(bar.get_height()) for bar in ax.patches]
-    [1, 1, 0, 2]
+    >>> [[int(bar.get_extents().height) for bar in bars.get_paths()] for bars in ax.collections]
+    [[1, 1], [0, 2]]
     """
     owners, labels = np.asarray(owners), np.asarray(labels)
     count, classes = int(ranks or owners.max() + 1), int(labels.max()) + 1
     ax = dress(axes_or_new(ax, (6.4, 2.4)), "Samples of each class, by rank", "class", "")
-    width = 0.8 / count
+    width, highest = 0.8 / count, 0
     for rank, colour in enumerate(colours(count)):
         heights = np.bincount(labels[owners == rank], minlength=classes)
-        ax.bar(np.arange(classes) + (rank - (count - 1) / 2) * width, heights, width, color=colour)
-    ax.set_xticks(range(classes))
+        lefts = np.arange(classes) + (rank - count / 2) * width
+        boxes(ax, np.stack([lefts, np.zeros(classes), np.full(classes, width), heights], axis=1), facecolors=colour, linewidths=0)
+        highest = max(highest, heights.max())
+    ax.set(xticks=range(classes), xlim=(-0.6, classes - 0.4), ylim=(0, 1.05 * max(1, highest)))
     return ax
 
 

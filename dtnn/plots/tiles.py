@@ -49,6 +49,7 @@ def tiles(images, words=(), ax=None, title="", columns=None, signed=False, each=
     ax = axes_or_new(ax)
     ax.set_title(title, loc="left", fontsize="medium", fontweight="bold", y=1.0)
     ax.set_axis_off()
+    ax.set(xticks=(), yticks=())  # even those that nobody sees take their time
     pictures = [_flat(image) for image in images]
     if not pictures:
         ax.text(0.5, 0.5, "there is nothing to show", transform=ax.transAxes, ha="center", va="center", color=INK)

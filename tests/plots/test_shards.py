@@ -32,5 +32,7 @@ def test_large_sets_are_shown_in_part():
 
 def test_bars_of_the_classes():
     ax = class_balance([0, 1, 1, 0, 1], [0, 0, 2, 2, 2], ax=axes())
-    assert [bar.get_height() for bar in ax.patches] == [1, 0, 1, 1, 0, 2]
-    assert sum(bar.get_width() for bar in ax.patches) == pytest.approx(3 * 0.8)
+    bars = [path.get_extents() for bars in ax.collections for path in bars.get_paths()]
+    assert [bar.height for bar in bars] == [1, 0, 1, 1, 0, 2]
+    assert sum(bar.width for bar in bars) == pytest.approx(3 * 0.8)
+    assert ax.get_ylim()[1] > 2
