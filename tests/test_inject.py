@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import dtnn
-from dtnn import Cluster, Model, inject
+from dtnn import Cluster, Model, inject, injection
 from dtnn.comm import Deadlock, RankFailed
 from dtnn.comm.accidents import MessageLost
 from dtnn.nn import Flatten, Layer, Linear
