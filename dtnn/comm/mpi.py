@@ -63,6 +63,7 @@ class MPI:
         self._crowded = is_crowded(self.world) if crowded is None else crowded
         self._patience = Patience(self._crowded)
         self._beside, self._asked, self._shared = None, {}, None
+        self._usual = None  # the flat array that was last added up in shared memory: a training asks for it in each step
         if notices is not None and not blocking and self.size > 1:
             self._beside = MPI(notices, crowded=self._crowded, house=self)
         self._operations = {"sum": library.SUM, "max": library.MAX, "min": library.MIN}
@@ -103,14 +104,15 @@ class MPI:
         return array
 
     def Allreduce(self, array, op="sum"):
+        if array is self._usual and op == "sum":
+            self._add_up(array, *self._asking("Allreduce sum", array))
+            return array
         value, plain = number_or_array(array)
         elements, asked = reducible(value, op), f"Allreduce {op}"
         if op == "sum" and self._sums_in_shared_memory(elements):
-            self._count(elements)
-            text, number = self._asking(asked, value)
-            if not self._shared.add_up(elements, number):
-                self._disagree(text)
+            self._add_up(elements, *self._asking(asked, value))
             put_back(elements, array)
+            self._usual = array if array.ndim == 1 and elements.base is array.base else None
         else:
             self._compare(asked, value)
             self._reduce(value, elements, op, self.world.Allreduce if self.blocking else self.world.Iallreduce).Wait()
@@ -198,6 +200,11 @@ class MPI:
             None, on all ranks, where they don't add up in shared memory.
         """
         return self._house_memory().room(size) if self.size > 1 else None
+
+    def _add_up(self, elements, text, number):
+        self._count(elements)
+        if not self._shared.add_up(elements, number):
+            self._disagree(text)
 
     def _sums_in_shared_memory(self, elements):
         """Whether a long array is added up there."""

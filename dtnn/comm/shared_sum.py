@@ -42,6 +42,7 @@ class SharedSum:
     def __init__(self, comm, wanted=True):
         self.comm, self.turn, self.rendezvous = comm, 0, None
         self.rows = self.plan = None  # of the room, and what was last added up there
+        self.begin = 0  # address of this rank's row
         board = shared_rows(comm, LINE + SLOTS * CHUNK, wanted)
         self.works = board is not None
         if self.works:
@@ -66,7 +67,10 @@ class SharedSum:
         self.rows = self.plan = None
         if self.rendezvous is not None:
             self.rows = shared_rows(self.comm, size)
-        return None if self.rows is None else self.rows[self.comm.rank, :size]
+        if self.rows is None:
+            return None
+        self.begin = address(self.rows[self.comm.rank])
+        return self.rows[self.comm.rank, :size]
 
     def add_up(self, elements, asked=0):
         """The sum over all ranks of a flat array of float32 or float64, in place; collective.
@@ -100,7 +104,7 @@ class SharedSum:
         """Where in this rank's row an array lies, in bytes; -1 if it doesn't."""
         if self.rows is None or elements.base is not self.rows.base:
             return -1
-        place = elements.__array_interface__["data"][0] - self.rows[self.comm.rank].__array_interface__["data"][0]
+        place = address(elements) - self.begin
         return place if 0 <= place <= self.rows.shape[1] - elements.nbytes else -1
 
     def _add_up_in_room(self, elements, places):
@@ -142,6 +146,10 @@ class SharedSum:
             self.comm.meet()
         else:
             self.rendezvous.meet()
+
+
+def address(array):
+    return array.__array_interface__["data"][0]
 
 
 def shares(size, itemsize, ranks):

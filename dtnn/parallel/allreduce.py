@@ -139,17 +139,27 @@ class Together(Exchange):
 
     def __init__(self, *parts):
         super().__init__(*parts)
-        self.overlap = None
+        self.overlap = self.region = None
+        self.plain = self.strategy.algorithm == "native" and not self.strategy.overlap and self.strategy.bucket_bytes is None
         self._share_gradients()
         if self.strategy.overlap and self.comm.size > 1:
             from .overlap import Overlap  # it knows layers, so it loads Numba, which a communicator's user may not want
 
             self.overlap = Overlap(self.comm, self.parameters, self.strategy.buckets(self.parameters.reduced()))
 
+    def _at_once(self, tail):
+        """All that there is to sum, when backward has ended; the usual case without detours."""
+        if not self.plain or self.comm.size == 1:
+            return self.strategy.reduce(self.comm, self.parameters, tail)
+        if self.region is None or self.region.size != self.parameters.trainable + tail:
+            self.region = self.parameters.reduced(tail)
+        self.comm.Allreduce(self.region)
+        return self.region.nbytes
+
     def _share_gradients(self):
         """Keep the gradients where the native sum needs no copies, if the communicator has such a place."""
-        strategy, shared, size = self.strategy, getattr(self.comm, "shared", None), self.parameters.gradient_bytes
-        if shared is None or strategy.algorithm != "native" or strategy.overlap or size > MOST_SHARED:
+        shared, size = getattr(self.comm, "shared", None), self.parameters.gradient_bytes
+        if shared is None or self.strategy.algorithm != "native" or self.strategy.overlap or size > MOST_SHARED:
             return
         memory = shared(size)
         if memory is not None:
@@ -160,7 +170,7 @@ class Together(Exchange):
 
     def combine(self, tail, count, total, progress):
         if self.overlap is None:
-            return self.strategy.reduce(self.comm, self.parameters, tail)
+            return self._at_once(tail)
         handed = self.overlap.finish(self.parameters.tail(tail))
         self.begun, self.hidden = self.overlap.begun, self.overlap.hidden
         self.overlap.reset()
