@@ -32,7 +32,7 @@ def check_sizes(epochs, seed, deterministic, evaluate_first, trace, keep_gradien
     number("seed", seed, "a whole number", None)
     flag("deterministic", deterministic)
     flag("evaluate_first", evaluate_first)
-    if not isinstance(trace, bool):
+    if trace is not None and not isinstance(trace, bool):
         whole("trace", trace, 0)
     whole("keep_gradients_every", keep_gradients_every)
 
