@@ -9,8 +9,9 @@ from .inputs import check_inputs, inputs
 from .labels import labels
 from .mnist import mnist
 from .mnist5k import mnist5k
-from .samples import Samples, batch_last, plain, samples
+from .samples import Samples, batch_last
 from .synthetic import synthetic
+from .taken import plain, samples
 
 __all__ = [
     "Cutout",

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..allowed import number, shown
+from ..allowed import number
 from ..kernels.aligned import aligned
 from ..kernels.gather import gather
 from .augment import Draw, changes
-from .inputs import check_inputs, inputs, is_finite
+from .inputs import check_inputs, inputs
 from .labels import labels, targets
 
 SMALL = 1 << 14  # numbers that NumPy has turned before a kernel is called
@@ -172,58 +172,6 @@ class Samples:
         return f"targets {self.y.shape[1:]} {self.y.dtype}"
 
 
-def samples(data, y=None, part="train"):
-    """Whatever `fit` takes, as `Samples`: a Dataset (its `part`), Samples, a pair (x, y), or x and y.
-
-    Raises
-    ------
-    TypeError
-        It is none of these, or the targets are missing.
-    ValueError
-        As `Samples` says; or the data set has no such part.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> samples((np.zeros((2, 3), np.float32), [0, 1]))
-    Samples(2 x (3,) float32, labels 0..1)
-    """
-    if y is not None:
-        return Samples(data, y)
-    if isinstance(data, Samples):
-        return data
-    if hasattr(data, "x_train"):
-        return _part(data, part)
-    if isinstance(data, tuple | list) and len(data) == 2:
-        return Samples(*data)
-    what = "" if isinstance(data, np.ndarray) else f" ({shown(data)})"
-    raise TypeError(
-        f"data is a {type(data).__name__}{what} without targets: "
-        "pass a Dataset (dtnn.data.mnist5k()), a pair (x, y), or x and y one after the other"
-    )
-
-
-def plain(x, input_shape):
-    """Inputs that need no word, as `Samples`; None where something is to be converted or refused, which `Samples` does and says.
-
-    For predictions of one sample after the other, where all that `Samples` looks at would take as long as the network.
-
-    >>> import numpy as np
-    >>> plain(np.zeros((1, 3), np.float32), (3,))
-    Samples(1 x (3,) float32, no targets)
-    >>> plain([[0.0, 1.0, 2.0]], (3,)) is None
-    True
-    """
-    if type(x) is not np.ndarray or x.shape[1:] != input_shape or not x.size or not x.flags.c_contiguous:
-        return None
-    scale = 1 / 255 if x.dtype == np.uint8 else 1.0 if x.dtype == np.float32 and is_finite(x) else None
-    if scale is None:
-        return None
-    found = object.__new__(Samples)
-    vars(found).update(x=x, y=None, scale=scale, part="", augment=())
-    return found
-
-
 def batch_last(shape, count):
     """The inner shape of `count` samples of a user's shape: (H, W, C) -> (C, H, W, n), (D,) -> (D, n).
 
@@ -231,13 +179,6 @@ def batch_last(shape, count):
     ((1, 28, 28, 32), (784, 32))
     """
     return (*shape[-1:], *shape[:-1], count)
-
-
-def _part(data, part):
-    found = getattr(data, part)
-    if found is None:
-        raise ValueError(f"{data.name} has no {part} part: make it with Dataset(..., x_{part}=, y_{part}=), or pass (x, y)")
-    return found
 
 
 def _same_kind(changed, images, change):
