@@ -5,6 +5,7 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from ..records import Epoch, Ledger, Place, Share
 from .axes import axes_or_new, dress, remark
+from .given import records_of
 from .headline import is_share
 from .limits import DECADE, few_ticks
 from .messages import colours
@@ -27,8 +28,7 @@ def by_rank(records, ax=None, what="loss"):
 
     Parameters
     ----------
-    records : list of records
-        A run's.
+    records : list of records, or Run
     ax : matplotlib Axes, optional
         Where to draw; a new figure's without it.
     what : {"loss", "work", "wait", "samples/s", "memory"} or str
@@ -55,6 +55,7 @@ def by_rank(records, ax=None, what="loss"):
     >>> [(line.get_label(), line.get_ydata().round(6).tolist()) for line in ax.lines]
     [('rank 0', [30.0]), ('rank 1', [40.0])]
     """
+    records = records_of(records)
     if what not in TITLES:
         return _of_epochs(records, ax, what)
     ledgers = [record for record in records if type(record) is Ledger and record.steps and _counts(record, what)]

@@ -3,9 +3,10 @@
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
-from ..records import Gradients, Step
+from ..records import Gradients, Ledger, Step
 from .axes import axes_or_new, dress, remark
 from .curves import DECADE, few_ticks, smooth
+from .given import records_of
 from .messages import colours
 from .palette import STEPS, TRAINING
 from .story import Story
@@ -19,8 +20,8 @@ def gradient_curve(records, ax=None):
 
     Parameters
     ----------
-    records : list of records
-        A run's. `Gradients` are among them where somebody asked (``run.gradients()``), or with ``keep_gradients_every``.
+    records : list of records, or Run
+        `Gradients` are among them where somebody asked (``run.gradients()``), or with ``keep_gradients_every``.
     ax : matplotlib Axes, optional
         Where to draw; a new figure's without it.
 
@@ -38,7 +39,8 @@ def gradient_curve(records, ax=None):
     >>> ax.lines[0].get_label(), ax.lines[0].get_ydata().tolist()
     ('steps', [1.0, 0.5])
     """
-    story = Story(records)
+    records = records_of(records)
+    story = Story([record for record in records if type(record) is not Ledger])
     ax = dress(axes_or_new(ax), "2-norm of the gradient", "epoch" if story.steps_per_epoch else "step")
     steps = [(r.step, r.gradient) for r in records if type(r) is Step and np.isfinite(r.gradient)]
     if steps:

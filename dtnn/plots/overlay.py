@@ -9,9 +9,11 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from .. import records as r
+from ..allowed import listed
 from .axes import STYLE, Sheet, axes_or_new, dress, paper, remark
 from .curves import MARKED, TITLES, smooth
 from .fitted import Fitted
+from .given import records_of
 from .headline import is_share
 from .limits import DECADE, few_ticks
 from .palette import FAINT, RANKS
@@ -52,11 +54,12 @@ def overlay(runs, ax=None, metric="loss", against="epoch"):
     """
     if against not in AGAINST:
         raise ValueError(f"against={against!r} is not known; choose 'epoch', 'seconds' or 'step'")
-    runs = runs if isinstance(runs, dict) else {f"run {number}": run for number, run in enumerate(runs, 1)}
+    if not isinstance(runs, dict):
+        runs = {f"run {number}": run for number, run in enumerate(listed("runs", runs, "runs, or a dict of them by name"), 1)}
     ax = dress(axes_or_new(ax), TITLES.get(metric, metric), against if against != "seconds" else "seconds since it began")
     for place, (name, run) in enumerate(runs.items()):
         look = {"color": RANKS[place % len(RANKS)], "marker": MARKS[place // len(RANKS) % len(MARKS)], "ms": 4.5, "lw": 1.6}
-        _draw(ax, name, list(getattr(run, "records", run)), metric, against, look)
+        _draw(ax, name, list(records_of(run)), metric, against, look)
     _frame(ax, metric, against)
     return ax
 

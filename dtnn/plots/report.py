@@ -1,6 +1,7 @@
 """What a run came to, as text."""
 
-from ..records import Epoch, Place
+from ..records import Epoch, Place, Recorder
+from .given import records_of
 from .story import Story
 from .totals import totals
 
@@ -26,6 +27,7 @@ def report(records):
     rank  host  samples  compute s  communication s  waiting s
        0             32       0.70             0.20       0.10
     """
+    records = Recorder(records_of(records))
     story, hosts = Story(records), {place.rank: place.machine.get("host", "") for place in records.of(Place)}
     lines = [["rank", "host", "samples", "compute s", "communication s", "waiting s"]]
     for rank, time in totals(story).items():

@@ -6,6 +6,7 @@ from collections import deque
 
 from .. import records as r
 from .bins import Bins
+from .given import records_of
 from .palette import COMMUNICATION, OWN
 
 MEASURED = ("data", "forward", "backward", "pack", "wait", "transfer", "update")
@@ -18,7 +19,7 @@ class Story:
 
     Parameters
     ----------
-    records : list of records, optional
+    records : list of records, or Run, optional
         What there is to read already.
 
     Attributes
@@ -51,7 +52,7 @@ class Story:
 
     def __init__(self, records=()):
         self._forget()
-        self.read(records)
+        self.read(records_of(records))
 
     def _forget(self):
         self.read_so_far = 0

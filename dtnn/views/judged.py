@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..allowed import whole
 from ..data import samples
 from ..nn.metrics import ConfusionMatrix
 from ..plots.confusion import confusion as draw_confusion
@@ -69,6 +70,7 @@ def worst(model, data, y=None, ax=None, count=24):
     ValueError
         The samples are no images.
     """
+    count = whole("count", count, 1)
     rows, outputs = _judged(model, data, y)
     if rows.x.ndim != 4:
         raise ValueError(
@@ -95,7 +97,7 @@ def worst_samples(model, data, y=None, count=24):
     >>> list(found), found["loss"][0] >= found["loss"][1] >= found["loss"][2]
     (['index', 'label', 'taken_for', 'probability', 'loss'], True)
     """
-    return _worst(*_judged(model, data, y), count)
+    return _worst(*_judged(model, data, y), whole("count", count, 1))
 
 
 def _worst(rows, outputs, count):
