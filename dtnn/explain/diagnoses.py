@@ -2,7 +2,7 @@
 
 import re
 
-from . import words
+from .. import phrases
 from .finding import Finding
 
 FEW = 0.02  # a difference between ranks below this share is none
@@ -25,8 +25,8 @@ def _imbalance(a, own, slowest, mean):
     waited = sum(account["wait"] / account["steps"] for rank, account in a.ranks.items() if rank != slowest) / (len(own) - 1)
     others = "the other rank" if len(own) == 2 else "the others"
     text = (
-        f"Rank {slowest} is the slowest: {words.time(own[slowest])} of its own work a step, {others} "
-        f"{words.time(mean)}. {others.capitalize()} wait{'s' * (len(own) == 2)} {words.time(waited)} a step for it"
+        f"Rank {slowest} is the slowest: {phrases.seconds(own[slowest])} of its own work a step, {others} "
+        f"{phrases.seconds(mean)}. {others.capitalize()} wait{'s' * (len(own) == 2)} {phrases.seconds(waited)} a step for it"
         f"{_seen(a, slowest)}.{_doubt(a)}"
     )
     return Finding("imbalance", a.share("wait"), text, _against_imbalance(a, slowest))
@@ -44,7 +44,7 @@ def _doubt(a):
     if a.uncertainty == float("inf"):
         return " But the ranks' clocks could not be compared, so what was waiting and what transfer is not known."
     return (
-        f" But the hosts' clocks are known to ± {words.time(a.uncertainty)} only, so how much of it was waiting and how "
+        f" But the hosts' clocks are known to ± {phrases.seconds(a.uncertainty)} only, so how much of it was waiting and how "
         f"much transfer is not certain."
     )
 
@@ -66,12 +66,12 @@ def _against_imbalance(a, slowest):
 
 
 def _fewer_ranks(host, count, cores):
-    return f"Use fewer ranks: {host or 'one host'} has {words.ranks(count)} on {cores} core{'s' * (cores != 1)}."
+    return f"Use fewer ranks: {host or 'one host'} has {phrases.ranks(count)} on {cores} core{'s' * (cores != 1)}."
 
 
 def _jitter(a):
     text = (
-        f"The ranks wait {words.time(a.a_step('wait'))} a step for each other, and no rank is always the slowest: "
+        f"The ranks wait {phrases.seconds(a.a_step('wait'))} a step for each other, and no rank is always the slowest: "
         f"they take turns.{_doubt(a)}"
     )
     advice = "Take larger batches: what is irregular weighs less in longer steps."
@@ -83,14 +83,15 @@ def transfer(a):
     if len(a.ranks) < 2 or not a.mean("transfer"):
         return None
     moved, hidden, sent = a.a_step("transfer"), a.a_step("hidden"), a.a_step("bytes")
-    rate = f", {words.size(sent / moved)}/s" if sent and not hidden else ""
+    rate = f", {phrases.size(sent / moved)}/s" if sent and not hidden else ""
     if _overlaps(a):
         text = (
-            f"Of {words.time(moved + hidden)} of communication a step, {words.time(hidden)} went on behind backward "
-            f"({words.share(hidden / (moved + hidden))} hidden); {words.time(moved)} were exposed: nothing else went on."
+            f"Of {phrases.seconds(moved + hidden)} of communication a step, {phrases.seconds(hidden)} went on behind backward "
+            f"({phrases.share(hidden / (moved + hidden))} hidden); {phrases.seconds(moved)} were exposed: nothing else went on."
         )
         return Finding("exposed", a.share("transfer"), text, _against_exposed(a))
-    text = f"Moving and adding up {words.size(sent)} a step takes {words.time(moved)}{rate}; all of it is exposed, none hidden."
+    took = f"{phrases.seconds(moved)}{rate}"
+    text = f"Moving and adding up {phrases.size(sent)} a step takes {took}; all of it is exposed, none hidden."
     return Finding("transfer", a.share("transfer"), text, _against_transfer(a))
 
 
@@ -127,14 +128,14 @@ def _twice_the_batch(a):
 
 def packing(a):
     """Compression that takes longer than it is worth."""
-    packed, moved = (words.time(a.a_step(phase)) for phase in ("pack", "transfer"))
+    packed, moved = (phrases.seconds(a.a_step(phase)) for phase in ("pack", "transfer"))
     text = f"Packing and unpacking gradients takes {packed} a step; their transfer {moved}."
     return Finding("packing", a.share("pack"), text, "Compare with strategy=AllReduce(), which packs nothing.")
 
 
 def update(a):
     """The part that does not become less with more ranks."""
-    text = f"The update of the weights takes {words.time(a.a_step('update'))} a step"
+    text = f"The update of the weights takes {phrases.seconds(a.a_step('update'))} a step"
     if len(a.ranks) < 2:
         return Finding("update", a.share("update"), f"{text}.", f"{_twice_the_batch(a)} fewer updates for the same samples.")
     text += " on every rank alike: a serial part, which more ranks don't shorten."
@@ -147,14 +148,14 @@ def update(a):
 def evaluation(a):
     """What happens between epochs."""
     seconds, part = a.between_epochs
-    text = f"Between two epochs, mostly in evaluating, {words.time(seconds)} go by."
+    text = f"Between two epochs, mostly in evaluating, {phrases.seconds(seconds)} go by."
     advice = "Evaluate fewer rows (validation_data=(x[:1000], y[:1000])), or none (validation_data=False)."
     return Finding("evaluation", part, text, advice)
 
 
 def data(a):
     """Fetching samples."""
-    text = f"Gathering a batch takes {words.time(a.a_step('data'))} a step; the network waits for it."
+    text = f"Gathering a batch takes {phrases.seconds(a.a_step('data'))} a step; the network waits for it."
     return Finding(
         "data", a.share("data"), text, "Augment less, or hand over images as uint8, a quarter of the bytes of float32."
     )
@@ -162,16 +163,16 @@ def data(a):
 
 def other(a):
     """What no clock was on: callbacks, and who listens."""
-    text = f"{words.time(a.a_step('other'))} a step go by between the steps: callbacks, and telling how it goes."
+    text = f"{phrases.seconds(a.a_step('other'))} a step go by between the steps: callbacks, and telling how it goes."
     return Finding("other", a.share("other"), text, "Let callbacks do less, or do it only now and then (every 100th step).")
 
 
 def computing(a):
     """What all this is for; with what is dearest in it."""
-    text = f"Computing takes {words.time(a.a_step('forward', 'backward'))} a step."
+    text = f"Computing takes {phrases.seconds(a.a_step('forward', 'backward'))} a step."
     layers = a.layers()
     if layers:
-        listed = ", ".join(f"{name} {words.share(part)} ({words.time(seconds)})" for name, seconds, part in layers[:3])
+        listed = ", ".join(f"{name} {phrases.share(part)} ({phrases.seconds(seconds)})" for name, seconds, part in layers[:3])
         text += f" The dearest layers, of forward and backward together: {listed}."
     return Finding("computing", a.share("forward", "backward"), text, _for_computing(a, layers))
 

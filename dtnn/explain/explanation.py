@@ -3,8 +3,9 @@
 import html
 from dataclasses import dataclass, field
 
+from .. import phrases
 from ..allowed import listed
-from . import diagnoses, words
+from . import diagnoses
 from .accounts import Accounts
 from .finding import Finding
 
@@ -51,7 +52,7 @@ class Explanation:
     def _table(self):
         if not self.layers:
             return ""
-        cells = [(html.escape(name), words.time(spent), words.share(part)) for name, spent, part in self.layers[:SHOWN]]
+        cells = [(html.escape(name), phrases.seconds(spent), phrases.share(part)) for name, spent, part in self.layers[:SHOWN]]
         rows = ["".join(f"<td>{cell}</td>" for cell in row) for row in cells]
         head = "<th>layer</th><th>a step</th><th>of forward and backward</th>"
         return f"<table>{''.join(f'<tr>{row}</tr>' for row in [head, *rows])}</table>"
@@ -92,8 +93,8 @@ def explain(records):
 
 
 def _summary(a):
-    parts = [f"{name} {words.share(a.share(phase))}" for phase, name in NAMES if a.share(phase) >= 0.005]
-    told = f"The time of {words.ranks(len(a.ranks))}, {words.time(a.a_step('seconds'))} a step: {', '.join(parts)}."
+    parts = [f"{name} {phrases.share(a.share(phase))}" for phase, name in NAMES if a.share(phase) >= 0.005]
+    told = f"The time of {phrases.ranks(len(a.ranks))}, {phrases.seconds(a.a_step('seconds'))} a step: {', '.join(parts)}."
     injected = a.settings.get("injected", ())
     return f"{told} On purpose: {'; '.join(map(str, injected))}." if injected else told
 

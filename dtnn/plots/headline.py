@@ -2,6 +2,8 @@
 
 import time
 
+from ..phrases import ranks, seconds
+
 STATES = ("waiting", "running", "paused", "done", "stopped", "interrupted", "failed")
 WORDS = {"running": "training"}
 STALE = 1.0  # seconds without a step after which the line says what the run is doing
@@ -104,7 +106,7 @@ def _numbers(story):
     if story.rate:
         yield f"{story.rate:,.0f} samples/s"
     if story.ranks:
-        yield f"{story.ranks} rank{'s' * (story.ranks != 1)}"
+        yield ranks(story.ranks)
 
 
 def is_share(metric):
@@ -131,14 +133,3 @@ def share(value):
     '96.2 %'
     """
     return f"{100 * value:.1f} %"
-
-
-def seconds(value):
-    """A time in words a person would use.
-
-    >>> seconds(0.0423), seconds(4.23), seconds(75)
-    ('42 ms', '4.2 s', '1 min 15 s')
-    """
-    if value < 1:
-        return f"{1000 * value:.0f} ms"
-    return f"{value:.1f} s" if value < 60 else f"{value // 60:.0f} min {value % 60:.0f} s"

@@ -1,17 +1,17 @@
 """Numbers as a person would say them."""
 
 
-def time(seconds):
+def seconds(value):
     """Seconds in the unit that fits.
 
-    >>> time(0.0000421), time(0.00312), time(0.25), time(4.2)
-    ('42 µs', '3.1 ms', '250 ms', '4.2 s')
+    >>> seconds(0.0000421), seconds(0.00312), seconds(0.25), seconds(4.2), seconds(75)
+    ('42 µs', '3.1 ms', '250 ms', '4.2 s', '1 min 15 s')
     """
-    if seconds < 0.001:
-        return f"{1e6 * seconds:.0f} µs"
-    if seconds < 1:
-        return f"{1000 * seconds:.{0 if seconds >= 0.01 else 1}f} ms"
-    return f"{seconds:.1f} s" if seconds < 60 else f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
+    if value < 0.001:
+        return f"{1e6 * value:.0f} µs"
+    if value < 1:
+        return f"{1000 * value:.{0 if value >= 0.01 else 1}f} ms"
+    return f"{value:.1f} s" if value < 60 else f"{value // 60:.0f} min {value % 60:.0f} s"
 
 
 def share(part):
