@@ -21,6 +21,11 @@ class Answer:
         self.box = widgets.VBox([self.message.box, self.page, self.picture])
         self._asking, self._next = False, None
 
+    @property
+    def busy(self):
+        """Whether something that was asked is still looked for."""
+        return self._asking
+
     def ask(self, work):
         """Have `work(answer)` done in a thread of its own; of what is asked meanwhile the last is done next."""
         self._next = work

@@ -51,7 +51,7 @@ class Insights:
         self.model, self.compare = ModelTab(model, data), CompareTab()
         boxes, titles = [self.pane.box, *boxes, self.model.box, self.compare.box], ("live", *asked, "model", "compare")
         self.tabs = widgets.Tab(boxes, titles=titles).add_class("dtnn-insights")
-        self.tabs.observe(lambda _: self.look(), "selected_index")
+        self.tabs.observe(lambda _: self._other_tab(), "selected_index")
         self.box = self.tabs
 
     def enlarge(self, scale):
@@ -64,8 +64,17 @@ class Insights:
         chosen, self.layer.options = self.layer.value, [OVER_TIME, *layers]
         self.layer.value = chosen if chosen in self.layer.options else OVER_TIME
         self.run = run
-        self.model.run = run
+        self.model.follow(run)
         self.compare.keep(run)
+
+    def _other_tab(self):
+        self.pane.hide(bool(self.tabs.selected_index))
+        self.look()
+
+    def tick(self):
+        """Called often while a run goes on: what follows it by itself does so where it is looked at."""
+        if self.tabs.selected_index == ASKED + 1:
+            self.model.tick()
 
     def look(self):
         """Ask for what is shown now; a second click while an answer is awaited does nothing."""

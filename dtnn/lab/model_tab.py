@@ -8,9 +8,9 @@ from ..nn import Conv2d
 from ..nn.parameters import named_layers
 from .answer import Answer, on_paper
 from .looks import button
+from .present import Present
 
 FEW = 100  # samples whose activations are shown
-EARLIER = "The run goes on: these are the weights from before it. The trained ones come when it ends."
 
 
 def _samples(data):
@@ -42,12 +42,15 @@ class ModelTab:
     """
 
     def __init__(self, model, data):
-        self._model, self._data, self.run, self.answer, self.scale = model, data, None, Answer(), 1.0
+        self._model, self._data, self.present, self.answer, self.scale = model, data, Present(), Answer(), 1.0
         self.view = widgets.Dropdown(options=list(VIEWS), layout={"width": "160px"}, tooltip="what to see").add_class("dtnn-view")
         self.layer = widgets.Dropdown(layout={"width": "150px"}, tooltip="of which layer").add_class("dtnn-view-layer")
         self.number = widgets.BoundedIntText(0, min=0, max=10**9, layout={"width": "90px"}, tooltip="of which sample")
         again = button("look again", self.look, "look at the model as it is now").add_class("dtnn-view-again")
-        tools = widgets.HBox([again, self.view, self.layer, self.number.add_class("dtnn-view-sample")])
+        about = "look again every few seconds while the run goes on, as far as that costs the training next to nothing"
+        self.follows = widgets.Checkbox(True, description="follow", indent=False, tooltip=about, layout={"width": "80px"})
+        chosen = self.view, self.layer, self.number.add_class("dtnn-view-sample"), self.follows.add_class("dtnn-view-follow")
+        tools = widgets.HBox([again, *chosen], layout={"flex_flow": "row wrap"})
         self.box = widgets.VBox([tools, self.answer.box]).add_class("dtnn-model")
         self._quiet = False  # while the list of layers is changed from here
         for control in (self.view, self.layer, self.number):
@@ -66,12 +69,23 @@ class ModelTab:
             self.answer.fail(error)
             return
         layer, number = self.layer.value, self.number.value
-        note = EARLIER if self.run is not None and not self.run.done else ""
-        self.answer.ask(
-            lambda answer: answer.show(
-                on_paper(lambda ax: draw(model, data, layer, number, ax), self.scale), text=note or _age(model)
-            )
-        )
+        self.answer.ask(lambda answer: self._show(answer, model, lambda now, ax: draw(now, data, layer, number, ax)))
+
+    def _show(self, answer, model, draw):
+        """The picture of the model with the weights of now."""
+        now, words = self.present.of(model)
+        began = self.present.begin()
+        answer.show(on_paper(lambda ax: draw(now, ax), self.scale), text=words)
+        self.present.ended(began)
+
+    def follow(self, run):
+        """From now on it is this run, which has just begun, whose weights are the model's."""
+        self.present.follow(run, self._model())
+
+    def tick(self):
+        """Look again, if the run goes on and that is due; called often, while somebody sees this."""
+        if self.follows.value and not self.answer.busy and self.present.due:
+            self.look()
 
     def _check_number(self, data):
         count = len(_samples(data))
@@ -98,8 +112,3 @@ class ModelTab:
         chosen = VIEWS[self.view.value][1]
         for name, control in (("layer", self.layer), ("sample", self.number)):
             control.layout.display = "" if name in chosen else "none"
-
-
-def _age(model):
-    """How much the model was trained."""
-    return f"after {model.steps:,} steps" if model.steps else "not trained yet: its first weights"

@@ -19,11 +19,22 @@ class Pane:
         self.line = widgets.HTML(layout={"margin": "0 0 4px 12px"}).add_class("dtnn-line")
         self.box = widgets.VBox([self.image, self.line], layout={"overflow": "hidden", "min_width": "0"})
         self.last, self.text, self.scale = None, "", 1.0  # pixels of the picture for each of a usual one
+        self._hidden, self._live = False, None
 
     def show(self, live):
-        """Show the picture of this moment."""
+        """Show the picture of this moment; where nobody sees it, only the words."""
+        self._live = live
+        if self._hidden:
+            self._say(live)
+            return
         live.width = round(WIDTH * self.scale)
         self._put(live, live.png())
+
+    def hide(self, hidden):
+        """Whether nobody sees it now, so that nothing needs to be drawn."""
+        self._hidden, before = hidden, self._hidden
+        if before and not hidden and self._live is not None and not self._live.closed:
+            self.show(self._live)
 
     def close(self, live):
         """Show the last picture."""
@@ -35,7 +46,11 @@ class Pane:
         self.line.value = f'<span class="dtnn-faint">{html.escape(text)}</span>'
 
     def _put(self, live, png):
-        self.image.value, self.line.value = png, _line(live)
+        self.image.value = png
         self.image.layout.display = ""
+        self._say(live)
+
+    def _say(self, live):
+        self.line.value = _line(live)
         word, parts = live.headline
         self.text = " · ".join([word, *parts, *live.error.splitlines()])

@@ -145,7 +145,9 @@ class TrainingPanel:
                 shown = run.state
                 self._show(shown)
             self._show_phase(_phase_of(run))
+            self.insights.tick()
         self._show_phase(None)
+        self.insights.tick()
         if live.task is not None:
             await live.task
         live.close()

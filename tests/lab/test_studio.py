@@ -445,6 +445,30 @@ def test_the_model_is_looked_into(studio):
     assert insights.model.answer.message.text.startswith("layer 1 (linear_1, Linear(16)): Linear(16) takes")
 
 
+def test_the_weights_of_a_run_that_goes_on_are_followed(studio):
+    studio.settings.epochs.value, insights = 10**6, studio.training.insights
+    page = insights.model.answer.page
+
+    async def notebook():
+        studio.training.train_button.click()
+        await until(lambda: studio.run and studio.run.records.last(dtnn.records.Step), studio)
+        insights.model.view.value = "weights"
+        insights.tabs.selected_index = insights.tabs.titles.index("model")
+        await until(lambda: "of the run that goes on" in page.value, studio)
+        first = page.value
+        await until(lambda: page.value != first and "of the run that goes on" in page.value, studio)
+        assert insights.model.answer.message.text == ""
+        studio.training.stop_button.click()
+        await until(lambda: not studio.training.busy and "that goes on" not in page.value, studio)
+
+    asyncio.run(notebook())
+    assert f"after {studio.model.steps:,} steps" in page.value
+    before = insights.pane.image.value
+    insights.tabs.selected_index = 0
+    assert insights.pane.image.value[1:4] == b"PNG"
+    assert insights.pane.image.value == before, "the last picture is there"
+
+
 def test_gradients_of_a_run_that_goes_on(studio):
     studio.settings.epochs.value, insights = 10**6, studio.training.insights
 
