@@ -40,8 +40,12 @@ CSS = """<style>
 .dtnn-big .dtnn-live, .dtnn-big .dtnn-answer, .dtnn-big .dtnn-sheet { width: 100% !important; }
 .dtnn-big .dtnn-builder, .dtnn-big .dtnn-settings { flex-basis: 100% !important; }
 .dtnn-big .dtnn-form { grid-template-columns: repeat(auto-fit, minmax(290px, 1fr)); }
-.dtnn-big .dtnn-form .widget-html { flex-basis: 150px !important; width: 150px !important; }
+.dtnn-big .dtnn-form .widget-html, .dtnn-big .dtnn-settings .widget-hbox > .widget-html:first-child {
+  flex-basis: 150px !important; width: 150px !important; }
 .dtnn-big .widget-dropdown { width: auto !important; }
+.dtnn-big .dtnn-form .widget-dropdown { width: 130px !important; }
+.dtnn-big .dtnn-layer .dtnn-call { flex-basis: 320px; }
+.dtnn-big .jupyter-widget-Collapse-header { font-size: 17px; }
 </style>"""
 WRAP = {"display": "flex", "flex_flow": "row wrap", "align_items": "flex-start", "width": "100%"}
 
