@@ -6,7 +6,7 @@ import time
 
 OFTEN = 0.5  # seconds between two pictures, at most, where a core idles
 FREE_SHARE = 0.08  # of an idle core's time that drawing may take
-SHARE = 0.01  # of the training's time for drawing; with what it leaves in the caches and the rest about 2 %
+SHARE = 0.0125  # of the training's time for drawing; with what it leaves in the caches, and records, measured to be 2 % at most
 SELDOM = 5.0  # seconds between two pictures, at most
 IDLE = 0.5  # of a core must have been idle for one to be called so
 ONCE = 2  # pictures that may take longer: the first ones import, and find fonts
