@@ -6,7 +6,7 @@ import time
 from . import inject, known, optim
 from .data import global_batch, samples
 from .history import History
-from .parallel import check_repeatable
+from .parallel import check_in_step, check_repeatable
 from .recipe import recipe
 from .records import Finish, Recorder
 from .training import train, with_callbacks
@@ -43,6 +43,7 @@ class Fitting:
         evaluate_first=False,
         trace=True,
         keep_gradients_every=0,
+        phases=False,
         resume=False,
     ):
         model.check_free()
@@ -60,8 +61,10 @@ class Fitting:
         self.deterministic = known.flag("deterministic", deterministic)
         self.evaluate_first = known.flag("evaluate_first", evaluate_first)
         self.trace, self.keep_gradients_every = known.trace(trace), known.whole("keep_gradients_every", keep_gradients_every, 0)
+        self.phases = known.flag("phases", phases)
         if deterministic:
             check_repeatable(self.strategy)
+        check_in_step(self.strategy, phases)
         self.rows = model.suited(self.rows, self.loss)
         self.validation = self.validation and model.suited(self.validation, self.loss)
         self.recipe = recipe(self, data, validation_data)
@@ -89,6 +92,7 @@ class Fitting:
             evaluate_first=self.evaluate_first,
             trace=self.trace,
             keep_gradients_every=self.keep_gradients_every,
+            phases=self.phases,
             resume=self.resume,
             settings=self.describe(used),
         )

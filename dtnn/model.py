@@ -110,6 +110,9 @@ class Model:
             True (the default): one every half second; n: every n-th; False: none.
         keep_gradients_every : int
             Of every n-th step, what the gradients of the ranks were like is among the records: see `dtnn.gradients` (0: never).
+        phases : bool
+            Tell a `dtnn.records.Phase` after each part of a step: forward, backward, reduce, update. For looking, not for speed;
+            a run that pauses can be led through a step without it, too: ``run.step(phases=1)``.
         resume : bool
             Go on after a training that ended at the end of an epoch, or that of a model which was saved then (`dtnn.Save`), with
             its seed, bit by bit as if there had been no pause; `epochs` counts from the beginning.

@@ -7,7 +7,7 @@ from .compressed import Compressed
 from .gossip import Gossip
 from .in_sync import OutOfSync, in_sync
 from .local_sgd import LocalSGD
-from .out_of_step import out_of_step
+from .out_of_step import check_in_step, out_of_step
 from .parameter_server import ParameterServer
 from .repeatable import check_repeatable
 from .sharded import Sharded
@@ -18,5 +18,5 @@ STRATEGIES = ("AllReduce", "Sharded", "Accumulate", "LocalSGD", "Gossip", "Compr
 __all__ = [
 
     "Accumulate", "AllReduce", "Compressed", "Exchange", "Gossip", "LocalSGD", "OutOfSync", "ParameterServer", "Sharded",
-    "Strategy", "broadcast", "check_repeatable", "in_sync", "out_of_step",
+    "Strategy", "broadcast", "check_in_step", "check_repeatable", "in_sync", "out_of_step",
 ]  # fmt: skip

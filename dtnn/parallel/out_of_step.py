@@ -21,3 +21,14 @@ def out_of_step(strategy):
             return f"{strategy!r} {reason}"
         strategy = getattr(strategy, "strategy", None)
     return ""
+
+
+def check_in_step(strategy, phases=True):
+    """Raise a `ValueError` where steps are to be told phase by phase, and a strategy's ranks don't take them together.
+
+    >>> from dtnn.parallel import ParameterServer
+    >>> check_in_step(ParameterServer())
+    """
+    apart = out_of_step(strategy) if phases else ""
+    if apart:
+        raise ValueError(f"phases=True, but {apart}")

@@ -11,7 +11,7 @@ from ..machine import describe
 from ..nn.losses import cross_entropy
 from ..nn.metrics import accuracy
 from ..optim import SGD
-from ..parallel import AllReduce, broadcast, check_repeatable, out_of_step
+from ..parallel import AllReduce, broadcast, check_in_step, check_repeatable, out_of_step
 from ..records import Finish, Note, Place, Start
 from .asked import check_sizes, check_train
 from .epoch_zero import epoch_zero
@@ -130,12 +130,14 @@ def train(
     if deterministic:
         check_repeatable(strategy)
         comm = Ordered(comm)
-    apart = out_of_step(strategy)
-    if phases and apart:
-        raise ValueError(f"phases=True, but {apart}")
+    check_in_step(strategy, phases)
     told = listed((yield Place(comm.rank, describe())))
     faults = {"injected": list(comm.faults)} if getattr(comm, "faults", ()) else {}
-    layers = {"layers": list(trained_layers(model.parameters)), "weights": names(model.parameters), "out_of_step": apart}
+    layers = {
+        "layers": list(trained_layers(model.parameters)),
+        "weights": names(model.parameters),
+        "out_of_step": out_of_step(strategy),
+    }
     told += listed((yield Start(time.time(), comm.size, {**(settings or {}), **layers, **faults})))
     for text in faults.get("injected", ()):
         told += listed((yield Note(0, time.time(), f"injected: {text}")))

@@ -374,3 +374,12 @@ def test_a_rank_that_fails_frees_those_that_wait_within_a_step():
 
     with pytest.raises(ZeroDivisionError, match="while all wait"):
         run_threads(job, 2)
+
+
+def test_fit_tells_phases_and_refuses_them_where_there_are_none():
+    data = rows(16)
+    history = network().fit(data.x, data.y, batch_size=8, phases=True, show=False)
+    assert [record.name for record in history.records if isinstance(record, Phase)] == PHASES * 2
+    for phases, error, words in [(1, TypeError, r"phases=1: give True or False"), (True, ValueError, r"phases=True, but Param")]:
+        with pytest.raises(error, match=words):
+            network().fit(data.x, data.y, phases=phases, strategy=ParameterServer(None), show=False)
