@@ -19,7 +19,7 @@ THIRD = {"training", "cluster"}
 MAY_IMPORT = {
     "kernels": {"machine"},
     "allowed": set(),
-    "records": set(),
+    "records": {"allowed"},
     "commands": {"allowed", "records"},
     "machine": {"allowed"},
     "named": set(),

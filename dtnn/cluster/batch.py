@@ -99,7 +99,9 @@ def _recipe(run, data, model):
     start = run.records.of(Start)[:1]
     recipe = start[0].settings.get("recipe") if start else None
     if recipe is None:
-        raise ValueError(f"{run!r} is no training that has begun; to_batch is for runs of model.start and model.fit")
+        raise ValueError(
+            f"{run!r} is no training that has begun; to_batch is for runs of model.start, from their first record on"
+        )
     given = {"data": data, "model": model}
     problems = [text for topic, text in recipe["problems"] if given.get(topic) is None]
     if problems:

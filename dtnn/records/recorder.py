@@ -2,6 +2,7 @@
 
 import json
 
+from ..allowed import shown
 from .as_dict import from_dict, to_dict
 
 
@@ -35,4 +36,10 @@ class Recorder(list):
     @classmethod
     def from_json(cls, text):
         """The records that `to_json` wrote."""
-        return cls(from_dict(values) for values in json.loads(text))
+        try:
+            listed = json.loads(text)
+        except (TypeError, ValueError, RecursionError):
+            listed = None
+        if not isinstance(listed, list):
+            raise ValueError(f"text={shown(text)}: give a JSON list of records, as Recorder.to_json writes it")
+        return cls(from_dict(values) for values in listed)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from ..allowed import shown
 from .steps import arrival
 
 
@@ -39,6 +40,7 @@ def critical_path(step):
     >>> [leg.phase for leg in critical_path(step)]
     ['forward', 'backward']
     """
+    _check(step)
     phases = {rank: step.phases(rank) for rank in step.aligned}
     phases = {rank: spans for rank, spans in phases.items() if spans}
     if not phases:
@@ -68,6 +70,7 @@ def waits(step):
     >>> waits(step)
     []
     """
+    _check(step)
     last = last_to_arrive(step)
     found = []
     for rank in step.aligned:
@@ -86,6 +89,11 @@ def last_to_arrive(step):
         if place < len(phases):
             arrivals[rank] = phases[place].time
     return max(arrivals, key=arrivals.get) if len(arrivals) > 1 else None
+
+
+def _check(step):
+    if not hasattr(step, "aligned") or not hasattr(step, "phases"):
+        raise TypeError(f"step={shown(step)}: give a TracedStep, as traced_steps(run.records) makes them")
 
 
 def _end(span):
