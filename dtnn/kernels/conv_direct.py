@@ -162,7 +162,7 @@ def product_kernel(tile_rows, tile_columns):
                         for m in range(0, M, R):
                             i = min(m, M - R)  # the last tile overlaps the one before
                             product_tile(
-                                R, V, w, i * ws, ws, wk, source, s0, xk, k0, k1, xv, yv, v, v1,
+                                R, V, w, i * ws, ws, wk, source, s0, xk, k0, k1, xv, yv, v, v1, 0,
                                 y, y0 + i * ys, ys, lanes, m - i, start, i, floor, adds,
                             )  # fmt: skip
 

@@ -157,7 +157,7 @@ def product_kernel(tile_rows, tile_columns):
                 for m in range(0, M, R):
                     i = min(m, M - R)
                     product_tile(
-                        R, V, w, i * ws, ws, wk, s, 0, xk, 0, K, xv, xv, v, count,
+                        R, V, w, i * ws, ws, wk, s, 0, xk, 0, K, xv, xv, v, count, 0,
                         o, i * out, out, 16, m - i, start, i, floor, False,
                     )  # fmt: skip
             for m in range(M):

@@ -112,7 +112,7 @@ def product_kernel(tile_rows, tile_columns):
                     for m in range(0, M, R):
                         i = min(m, M - R)
                         product_tile(
-                            R, V, u, place * size + i * C, C, wk, v, place * place_x, xk, 0, C, xv, xv, t, count,
+                            R, V, u, place * size + i * C, C, wk, v, place * place_x, xk, 0, C, xv, xv, t, count, 0,
                             p, place * place_y + i * channel, channel, 16, m - i, nothing, 0, np.float32(-np.inf), False,
                         )  # fmt: skip
             for m in range(M):

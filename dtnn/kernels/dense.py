@@ -96,18 +96,15 @@ def product_kernel(tile_rows, tile_columns):
 
     @kernel
     def dense(part, parts, w, ws, wk, x, xk, K, xv, columns, y, M, start, floor, adds):
-        full = columns // 16
+        whole, count = columns // 16, (columns + 15) // 16
         tiles = (M + R - 1) // R
         m0, m1 = tiles * part // parts * R, tiles * (part + 1) // parts * R
-        for last in range(2):  # full vectors, then the last one
-            v0, v1 = (0, full) if last == 0 else (full, (columns + 15) // 16)
-            lanes = 16 if last == 0 else columns - 16 * full
-            for v in range(v0, v1, V):
-                for m in range(m0, m1, R):
-                    i = min(m, M - R)
-                    product_tile(
-                        R, V, w, i * ws, ws, wk, x, 0, xk, 0, K, xv, xv, v, v1,
-                        y, i * columns, columns, lanes, m - i, start, i, floor, adds,
-                    )  # fmt: skip
+        for v in range(0, count, V):
+            for m in range(m0, m1, R):
+                i = min(m, M - R)
+                product_tile(
+                    R, V, w, i * ws, ws, wk, x, 0, xk, 0, K, xv, xv, v, count, whole,
+                    y, i * columns, columns, columns - 16 * whole, m - i, start, i, floor, adds,
+                )  # fmt: skip
 
     return dense

@@ -12,18 +12,18 @@ from numba.extending import intrinsic
 from .llvm import I64, at_least, fence, first_lanes, fma, load_at, masked_load, masked_store, number, plus, pointer, splat
 
 I = types.intp
-NAMES = "R V w w0 ws wk x x0 xk k0 k1 xv yv v0 v1 y y0 ys lanes skip start s0 floor adds"
+NAMES = "R V w w0 ws wk x x0 xk k0 k1 xv yv v0 v1 whole y y0 ys lanes skip start s0 floor adds"
 
 
 @intrinsic(prefer_literal=True)
 def product_tile(
-    typing, R, V, w, w0, ws, wk, x, x0, xk, k0, k1, xv, yv, v0, v1, y, y0, ys, lanes, skip, start, s0, floor, adds
+    typing, R, V, w, w0, ws, wk, x, x0, xk, k0, k1, xv, yv, v0, v1, whole, y, y0, ys, lanes, skip, start, s0, floor, adds
 ):  # fmt: skip
     """y[y0 + i ys + yv[v]] = max(floor, start[s0 + i] + sum_k w[w0 + i ws + wk[k]] x[x0 + xk[k] + xv[v]])
 
     for k0 <= k < k1, skip <= i < R, v0 <= v < min(v0 + V, v1); x and y are vectors of 16, of which the first `lanes` are
-    stored.  adds: the result is added to y (floor must be -inf).  R and V are constants; the tables xv, yv are read up to
-    v0 + V.
+    stored, but of columns before `whole` all.  adds: the result is added to y (floor must be -inf).  R and V are constants;
+    the tables xv, yv are read up to v0 + V.
     """
     rows, columns = range(R.literal_value), range(V.literal_value)
 
@@ -35,7 +35,7 @@ def product_tile(
         return c.get_dummy_value()
 
     f, flag = types.float32, types.boolean
-    return types.void(R, V, w, I, I, wk, x, I, xk, I, I, xv, yv, I, I, y, I, I, I, I, start, I, f, flag), code
+    return types.void(R, V, w, I, I, wk, x, I, xk, I, I, xv, yv, I, I, I, y, I, I, I, I, start, I, f, flag), code
 
 
 class Addresses:
@@ -82,7 +82,8 @@ def store_sums(b, p, rows, columns, sums):
     low, kept, place = splat(b, p.floor), {}, {}
     for j in columns:
         v = b.add(p.v0, number(j))
-        mask = first_lanes(b, b.select(b.icmp_signed("<", v, p.v1), p.lanes, number(0)))
+        lanes = b.select(b.icmp_signed("<", v, p.whole), number(16), p.lanes)
+        mask = first_lanes(b, b.select(b.icmp_signed("<", v, p.v1), lanes, number(0)))
         column = b.gep(p.y, [b.add(p.y0, at(b, p.yv, v))])
         for i in rows:
             kept[i, j] = b.and_(mask, splat(b, b.icmp_signed(">=", number(i), p.skip)))

@@ -97,7 +97,7 @@ def gradient_kernel(tile_rows, tile_columns):
                         i = min(m, M - R)
                         product_tile(
                             R, V, e, place * place_d + i * channel_d, channel_d, wk, v, place * place_x, xk, 0, count * 16,
-                            xv, xv, c, wide // 16, du, place * size + i * wide, wide, 16, m - i, nothing, 0,
+                            xv, xv, c, wide // 16, 0, du, place * size + i * wide, wide, 16, m - i, nothing, 0,
                             np.float32(-np.inf), True,
                         )  # fmt: skip
         for o in range(0, size, 16):
