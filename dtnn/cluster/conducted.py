@@ -13,6 +13,7 @@ from .ending import finish
 from .outcome import Outcome
 
 GRACE = 2.5  # seconds that ranks have to end after one failed or all were interrupted, before the run ends without them
+LAST = 0.3  # seconds of them in which no records are waited for any more
 OUTPUT = 100_000  # characters of printed text kept for each rank
 
 
@@ -41,6 +42,7 @@ class Conducted:
         self._ended, self._drained = threading.Event(), threading.Event()
         self._requests, self._callbacks = deque(), []
         self._stop_asked, self._interrupt_asked, self._first_end = False, False, None
+        self._grace = GRACE
         self.steered = False  # whether somebody here has sent a command, and so can send another
         self._bounded, self.snapshots = Bounded(), {}  # the newest weights of each kind that was asked for
 
@@ -135,11 +137,15 @@ class Conducted:
                 sys.stdout.write(text)
                 sys.stdout.flush()  # it is live in a pipe, too
 
+    def _goes_down(self, outcome):
+        """A rank ends, though not all that it told has come."""
+        if outcome.state != "done":
+            self._first_end = self._first_end or time.monotonic()
+
     def _end(self, outcome):
         """A rank has ended."""
         self.outcomes[outcome.rank] = outcome
-        if outcome.state != "done":
-            self._first_end = self._first_end or time.monotonic()
+        self._goes_down(outcome)
         self._wake.set()
 
     def _interrupting(self):
@@ -151,9 +157,14 @@ class Conducted:
         """Seconds since one rank ended badly, or the interrupt: how long the others have had time to end."""
         return time.monotonic() - self._first_end if self._first_end else 0.0
 
+    @property
+    def _hurries(self):
+        """Whether the user has waited for the run's end nearly as long as he is to."""
+        return self._overdue() > self._grace - LAST
+
     def _tick(self):
         """End the run for the user when ranks don't end that should have; the next run waits for them."""
-        if self._overdue() > GRACE and not self.done:
+        if self._overdue() > self._grace and not self.done:
             self.stuck = [rank for rank in range(self.size) if rank not in self.outcomes]
             for rank in self.stuck:
                 self.outcomes[rank] = Outcome(rank, "interrupted", waited="a call that can't be interrupted, and still does")

@@ -75,19 +75,20 @@ class Engines:
         answers = {ident: self._send(ident, {"what": "hello"}) for ident in self.client.ids}
         return {ident: answer.result(self.timeout)["content"]["hello"] for ident, answer in answers.items()}
 
-    def _try_the_way_of_records(self):
+    def _try_the_way_of_records(self, given_up=lambda: False):
         """What is published before the subscriptions are through is lost without a word, so wait until they are."""
         until = time.monotonic() + self.timeout
-        missing = set(self.ids)
-        while missing and time.monotonic() < until:
+        missing, unwanted = set(self.ids), False
+        while missing and not unwanted and time.monotonic() < until:
             answers = {ident: self.client[ident].apply_async(engine.publish_something) for ident in missing}
             patience = time.monotonic() + 1.0
-            while missing and time.monotonic() < patience:
+            while missing and not unwanted and time.monotonic() < patience:
                 missing -= {ident for ident, answer in answers.items() if answer.data}
+                unwanted = given_up()
                 time.sleep(0.002)
-        if missing:
+        self._heard = not missing
+        if missing and not unwanted:
             raise RuntimeError(f"engines {sorted(missing)} answer, but nothing they publish arrives here; restart the cluster")
-        self._heard = True
 
     def stop(self):
         """End what was started, whatever it does."""
@@ -143,8 +144,10 @@ class Engines:
         with self._unless_stopped(run):
             number = next(self._numbers)
             if not self._heard:
-                self._try_the_way_of_records()
-            if self._prepare(run, number, parcel):
+                self._try_the_way_of_records(run._given_up)
+            if not self._heard:
+                run._interrupting()
+            elif self._prepare(run, number, parcel):
                 run._running()
                 self._see_through(run, number, self.ask(run, engine.execute, number, self._fresh))
 

@@ -10,9 +10,10 @@ from .parcel import pack
 from .stalls import Stalls
 
 TICK = 0.05  # seconds between two looks at what came, unless something wakes us
-SECOND_LINE = 1.0  # seconds after which ranks that didn't hear of another's failure are interrupted from here
-THIRD_LINE = 1.5  # ... and those that didn't hear that either get a signal
-LATE_RECORDS = 3.0  # seconds to wait for records that a result has overtaken
+LOOK = 0.005  # ... while records are waited for, of which nothing wakes us
+SECOND_LINE = 0.7  # seconds after which ranks that didn't hear of another's failure are interrupted from here
+THIRD_LINE = 1.1  # ... and those that didn't hear that either get a signal
+LATE_RECORDS = 3.0  # seconds to wait for records that a result has overtaken; less where the run is to end
 
 
 class Flight:
@@ -37,24 +38,28 @@ class Flight:
         self.engines, self.run, self.number, self.clean = engines, run, number, True
         self.answers = answers
         self.read = [0] * engines.size  # batches of each rank
-        self.pending = set(range(engines.size))
+        self.pending, self.landing = set(range(engines.size)), {}  # landing, by rank: what it answered, and when that came
         self.told, self.signalled = False, False
         self.commands, self.asked = deque(), None  # to be told; the one that is being told, and the reply
         self.stalls = Stalls(run, lambda rank: engines.message(rank, "where", number))
 
     def see_through(self):
-        """Until all ranks have ended, however long that takes."""
+        """Until all ranks have ended, however long that takes; nothing that is waited for here keeps anything else waiting."""
         while self.pending:
-            self.run._wake.wait(TICK)
+            self.run._wake.wait(LOOK if self.landing else TICK)
             self.run._wake.clear()
             self._serve()
             for rank in sorted(self.pending):
                 self._read(rank)
-                if self.answers[rank].ready() or self.engines.silent():
-                    self._land(rank)
-            self.stalls.look(self.pending)
+                self._land(rank)
+            self.stalls.look(self._flying)
             self._insist()
             self.run._tick()
+
+    @property
+    def _flying(self):
+        """Ranks that have not answered."""
+        return self.pending - self.landing.keys()
 
     # ---- down: what the user asks for
 
@@ -89,7 +94,7 @@ class Flight:
 
     def _interrupt(self):
         self.told = True
-        for rank in self.pending:
+        for rank in self._flying:
             self.engines.message(rank, "interrupt", self.number)
 
     def _insist(self):
@@ -99,7 +104,7 @@ class Flight:
             self._interrupt()
         if overdue > THIRD_LINE and not self.signalled:
             self.signalled = True
-            for rank in self.pending:
+            for rank in self._flying:
                 self.engines.signal(rank)
 
     # ---- up: what the ranks tell
@@ -120,18 +125,24 @@ class Flight:
             self.run._printed(rank, text)
 
     def _land(self, rank):
-        """A rank has ended: take its last records, then its outcome."""
+        """A rank that has ended: take its outcome when its last records have come, or should have."""
+        if rank not in self.landing and (self.answers[rank].ready() or self.engines.silent()):
+            self.landing[rank] = *self.engines.outcome(rank, self.answers[rank]), time.monotonic()
+            self.run._goes_down(self.landing[rank][0])
+        outcome, batches, rest, since = self.landing.get(rank, (None, 0, [], 0.0))
+        if outcome is None or (self.read[rank] < batches and not self._is_late(since)):
+            return
         self.pending.discard(rank)
-        outcome, batches, rest = self.engines.outcome(rank, self.answers[rank])
-        until = time.monotonic() + LATE_RECORDS
-        while self.read[rank] < batches and time.monotonic() < until:
-            time.sleep(0.005)
-            self._read(rank)
+        del self.landing[rank]
         if self.read[rank] < batches:
             self.run._tell([Unreadable(f"{batches - self.read[rank]} batches of rank {rank}'s records were lost on their way")])
         self._hand_on(rank, rest)
         self.clean = self.clean and outcome.state == "done"
         self.run._end(outcome)
+
+    def _is_late(self, since):
+        """Whether records of a rank that has answered then are waited for no longer: the user wants to go on, too."""
+        return time.monotonic() - since > LATE_RECORDS or self.run._hurries
 
 
 def _record(data):

@@ -34,7 +34,7 @@ class Processes:
 
     def __init__(self, asked, path=None):
         self.asked, self.folder, self.adopted = asked, path, path is not None
-        self.cluster = self._watchdog = self._launcher = self._controller = self._log = None
+        self.cluster = self._watchdog = self._launcher = self._controller = self._log = self._mourns_until = None
 
     def connect(self, timeout, waits):
         """An ipyparallel Client that all engines have come to."""
@@ -126,9 +126,9 @@ class Processes:
         return self.launcher_has_ended() or (self._controller is not None and self._controller.has_ended())
 
     def obituary(self, rank, hellos):
-        """How a rank died, from the launcher's last words, which may come a moment later."""
-        until = time.monotonic() + 1.0
-        while not self.launcher_has_ended() and time.monotonic() < until:
+        """How a rank died, from the launcher's last words, which may come a moment later; of all ranks that moment is one."""
+        self._mourns_until = self._mourns_until or time.monotonic() + 1.0
+        while not self.launcher_has_ended() and time.monotonic() < self._mourns_until:
             time.sleep(0.02)
         return obituary.text(rank, hellos, self.log())
 

@@ -9,9 +9,10 @@ from ..records import Note, Paused, Stop
 from . import failure, run_file, showing, steering
 from . import weights as showing_weights
 from .bounded import Dropped
-from .conducted import GRACE, Conducted
+from .conducted import Conducted
 
 PATIENCE = 3.0  # seconds after which a job that was asked to stop is said to take its time
+QUICK = 1.2  # seconds that ranks have to end when they have not stopped as they were asked to
 VIEW = 0.1  # seconds between two looks of who waits at what shows the run
 
 
@@ -188,12 +189,17 @@ class Run(Conducted):
         self._interrupt_asked = True
         self._request("interrupt", None)
 
-    def end(self, text="stopped by the user", patience=2.0):
-        """End it cleanly, or after `patience` seconds now; returns when it has ended. For who was interrupted while waiting."""
+    def end(self, text="stopped by the user", patience=1.5):
+        """End it cleanly, or after `patience` seconds now; returns when it has ended. For who was interrupted while waiting.
+
+        Whatever the ranks do, that takes little over a second more. One that can't be interrupted where it is goes on without
+        the run, and is named in `stuck`; the next run waits for it.
+        """
         self.stop(text)
         if not self.wait(patience):
+            self._grace = QUICK
             self.interrupt()
-            self.wait(2 * GRACE)
+            self.wait(2 * QUICK)
 
     def send(self, command):
         """Hand a command to a generator job: rank 0's generator gets it as the answer to its next `yield`."""

@@ -34,7 +34,7 @@ ENDS = {
     "restart": {"interrupted"},
 }
 SLOW = 10.0  # seconds that any end may take at most, on a machine that others use
-PATIENCE = 150.0  # seconds after which nothing is waited for any more, be this process stopped meanwhile
+PATIENCE = 900.0  # seconds after which nothing is waited for any more, be this process stopped meanwhile
 TRAINS = 10  # runs between two looks at the weights of a training
 
 
