@@ -6,10 +6,6 @@ another, P the number of ranks and n the bytes of the array.
 
 from typing import Protocol
 
-from .checked import described as described
-from .checked import known_rank as known_rank
-from .failures import RankFailed as RankFailed
-
 
 class Request(Protocol):
     """An operation under way."""

@@ -11,7 +11,8 @@ from functools import partial
 import numpy as np
 
 from .agreement import digest, disagreement, extremes, texts_of_ranks
-from .communicator import RankFailed, described, known_rank
+from .checked import described, known_rank
+from .failures import RankFailed
 from .flat import flat, number_or_array, put_back, reducible
 from .notices import Notices
 from .pending import Pending
