@@ -138,12 +138,15 @@ class TrainingPanel:
 
     async def _follow(self, run):
         live = Live(run, screen=self.pane).start()
-        shown = run.state
+        shown, seen = run.state, 0
         while not run.done:
             await asyncio.sleep(0.05)
             if run.state != shown and not self._stopping:
                 shown = run.state
                 self._show(shown)
+            if run.state == "paused" and len(run.records) > seen:  # nothing trains, so what is new may be drawn at once
+                seen = len(run.records)
+                live.update(force=True)
             self._show_phase(_phase_of(run))
             self.insights.tick()
         self._show_phase(None)
