@@ -11,6 +11,8 @@ from .nn.parameters import named_parameters
 from .reuse import fresh
 from .training import Inference, evaluate, predict
 
+ENDING = 10.0  # seconds that a run may take to end that was asked to
+
 
 class Model:
     """Layers in a row, built for one shape of input, with all weights in one flat vector.
@@ -199,7 +201,12 @@ class Model:
             self.training = None  # the optimizer's vectors were of another length
 
     def check_free(self):
-        """Raise a `RuntimeError` if this model is being trained: what is begun then would spoil both."""
+        """Raise a `RuntimeError` if this model is being trained: what is begun then would spoil both.
+
+        A run that was asked to stop is waited for, some seconds.
+        """
+        if getattr(self.run, "ending", False):
+            self.run.wait(ENDING)
         if self.run is not None and not self.run.done:
             ends = "wait for it with model.run.wait(), or end it with model.run.end()"
             raise RuntimeError(f"this model is being trained by a run that goes on; {getattr(self.run, 'ends', ends)}")

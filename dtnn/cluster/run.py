@@ -60,6 +60,11 @@ class Run(Conducted):
         return self._stalled or (last.text if isinstance(last, Note) else "" if last else "the first record")
 
     @property
+    def ending(self):
+        """Whether it goes on, and was asked to end."""
+        return not self.done and bool(self._stop_asked or self._interrupt_asked)
+
+    @property
     def history(self):
         """The epochs so far, as `Model.fit` returns them."""
         from ..history import History

@@ -131,6 +131,29 @@ def test_a_paused_run_hears_the_end_at_once(start, cluster, how):
     assert cluster.run(lambda comm: comm.Allreduce(comm.rank + 1)).result(SECONDS) == 3
 
 
+def test_a_run_that_was_stopped_can_be_followed_at_once(start, cluster):
+    """By another training of the same model, which goes on with what the first has learnt."""
+    model, steps = network(), 0
+    for ends in ("stop", "interrupt", "stop"):
+        run = start(model)
+        getattr(run, ends)()
+        assert run.ending or run.done
+        model.fit(*few(), cluster=cluster, batch_size=50, show=False)
+        assert run.done
+        assert run.state == {"stop": "stopped"}.get(ends, "interrupted")
+        assert model.steps >= steps + 2 + (ends == "stop")
+        steps = model.steps
+
+
+def test_a_run_that_was_stopped_and_goes_on_is_not_waited_for_for_ever(start, cluster, monkeypatch):
+    monkeypatch.setattr("dtnn.model.ENDING", 0.2)
+    model = network()
+    run = start(model)
+    monkeypatch.setattr(run, "_stop_asked", time.monotonic())  # as if it had been asked, and did not hear
+    with pytest.raises(RuntimeError, match=r"being trained by a run.*model\.run\.end\(\)"):
+        model.fit(*few(), cluster=cluster, show=False)
+
+
 def test_a_pause_changes_no_weight(cluster):
     """What came back bit by bit: a run that was paused, stepped and looked into, and one that was not."""
     x, y = few()
