@@ -1,25 +1,26 @@
 """What can be wrong with a network and its ranks: settings of `Emulated`, checked and in words."""
 
-import math
-
 from ..allowed import number, shown, whole
 from .checked import known_rank
+
+LONGEST, SLOWEST, MOST = 3600.0, 1, 10_000  # seconds of a message; bytes a second; times as long: beyond, nothing would end
 
 
 def check(size, latency=0.0, bandwidth=None, slow=None, lose=None, damage=None, only=None):
     """Raise a `ValueError` unless these settings of `Emulated` make sense on `size` ranks."""
     number("latency", latency, "seconds that a message takes longer, such as 0.001", None)
-    if not 0 <= latency < math.inf:
-        raise ValueError(f"latency={latency}: seconds that a message takes longer can't be that; give 0 or more")
-    if bandwidth is not None and not number("bandwidth", bandwidth, "bytes a second, such as 125e6", None) > 0:
-        raise ValueError(f"bandwidth={bandwidth}: bytes a second must be above 0; leave it out for no limit")
+    if not 0 <= latency <= LONGEST:
+        wrong = "is longer than an hour, and a training sends thousands" if latency > 0 else "can't be"
+        raise ValueError(f"latency={latency}: that {wrong}; give seconds that a message takes longer, 0 or more, such as 0.03")
+    if bandwidth is not None and not number("bandwidth", bandwidth, "bytes a second, such as 125e6", None) >= SLOWEST:
+        raise ValueError(f"bandwidth={bandwidth}: give at least {SLOWEST} byte a second, as 125e6; leave it out for no limit")
     if not isinstance(slow, dict | None):
         raise TypeError(f"slow={shown(slow)}: give a dict of ranks and factors, such as {{1: 2.0}}")
     for rank, factor in (slow or {}).items():
         known_rank(rank, size, "slow rank")
         number(f"factor of rank {rank}", factor, "a number of at least 1, such as 2", None)
-        if not 1 <= factor < math.inf:
-            raise ValueError(f"factor={factor} of rank {rank}: a rank can only be made slower; give 1 or more")
+        if not 1 <= factor <= MOST:
+            raise ValueError(f"factor={factor} of rank {rank}: a rank can only be made slower; give 1 or more, at most {MOST:,}")
     for name, message in (("lose", lose), ("damage", damage)):
         if message is not None:
             _check_message(name, message, size)

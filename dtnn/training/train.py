@@ -19,6 +19,7 @@ from .microscope import trained_layers
 from .rehearsal import rehearse
 from .replica import Replica
 from .snapshot import names
+from .trained import Trained
 
 
 def train(
@@ -99,8 +100,8 @@ def train(
 
     Returns
     -------
-    dict or None
-        On rank 0 the trained parameters and buffers by name as "weights", the "training" to go on from, and "steps".
+    Trained or None
+        On rank 0, a dict: the trained parameters and buffers by name as "weights", the "training" to go on from, and "steps".
 
     Raises
     ------
@@ -162,5 +163,5 @@ def train(
     stop = replica.orders.stop
     yield Finish("stopped" if stop else "done", time.time(), stop.text if stop else "")
     if comm.rank == 0:
-        return {"weights": model.parameters.state(), "training": model.training, "steps": model.steps}
+        return Trained(weights=model.parameters.state(), training=model.training, steps=model.steps)
     return None
