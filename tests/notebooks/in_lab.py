@@ -1,24 +1,12 @@
-"""Drive a notebook in JupyterLab with a real browser, and print as JSON what was seen.
-
-python in_lab.py FOLDER CHROMIUM: FOLDER is private and gets the notebook, Jupyter's folders and the screenshots.
-"""
+"""Train in a notebook in JupyterLab with a real browser, and print as JSON what was seen of the live view; see `browser`."""
 
 import base64
-import contextlib
 import io
-import json
-import os
-import signal
-import socket
-import subprocess
-import sys
 import time
-import urllib.request
-from pathlib import Path
 
-import nbformat
 from PIL import Image
-from playwright.sync_api import sync_playwright
+
+from tests.notebooks.browser import RUN_CELL, lab, left, open_notebook, ours, output, show, until
 
 SECONDS = 11  # of training
 CELLS = [
@@ -65,71 +53,11 @@ WATCH = """() => {
         } catch (error) { window.missed = (window.missed || 0) + 1; }
     }, 40);
 }"""
-READY = "window.jupyterapp && window.jupyterapp.shell.currentWidget && window.jupyterapp.shell.currentWidget.sessionContext"
-OPENED = """async () => {
-    const page = window.jupyterapp.shell.currentWidget;
-    await page.context.ready; await page.sessionContext.ready;
-}"""
-RUN_CELL = """async (number) => {
-    window.jupyterapp.shell.currentWidget.content.activeCellIndex = number;
-    await window.jupyterapp.commands.execute('notebook:run-cell');
-}"""
-SHUT_DOWN = "async () => { await window.jupyterapp.shell.currentWidget.sessionContext.shutdown(); }"
-
-
-def main(folder, chromium):
-    folder = Path(folder)
-    (folder / "work").mkdir()
-    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell.strip()) for cell in CELLS], metadata=kernel)
-    nbformat.write(book, folder / "work" / "live.ipynb")
-    with lab(folder) as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
-        page = browser.new_page(viewport={"width": 1000, "height": 900})
-        page.set_default_timeout(60_000)
-        try:
-            seen = watch(page, address, folder)
-        except BaseException:
-            page.screenshot(path=folder / "failed.png")
-            raise
-        browser.close()
-    print(json.dumps(seen))
-
-
-@contextlib.contextmanager
-def lab(folder):
-    """JupyterLab on a free port, with all of its folders in ours."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    own = {f"JUPYTER_{name}_DIR": str(folder / name.lower()) for name in ("CONFIG", "DATA", "RUNTIME")}
-    environment = {**os.environ, **own, "IPYTHONDIR": str(folder / "ipython"), "MPLCONFIGDIR": str(folder / "matplotlib")}
-    options = ["--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}", "--ServerApp.port_retries=0"]
-    options += ["--IdentityProvider.token=", f"--ServerApp.root_dir={folder / 'work'}", "--expose-app-in-browser"]
-    options += ["--LabApp.news_url=", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
-    with open(folder / "lab.log", "w") as log:
-        command = [sys.executable, "-m", "jupyterlab", *options]
-        server = subprocess.Popen(command, stdout=log, stderr=log, env=environment, start_new_session=True)
-    try:
-        address = f"http://127.0.0.1:{port}"
-        until(lambda: urllib.request.urlopen(f"{address}/api", timeout=1).status == 200, 60, "JupyterLab")
-        yield address
-    finally:
-        server.send_signal(signal.SIGTERM)
-        try:
-            server.wait(10)
-        except subprocess.TimeoutExpired:
-            server.kill()
 
 
 def watch(page, address, folder):
     """Open the notebook, train by a click, and say what could be seen."""
-    seen, errors = {"errors": []}, []
-    page.on("pageerror", lambda error: errors.append(str(error)[:300]))
-    page.goto(f"{address}/lab/tree/live.ipynb?reset")
-    page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
-    page.wait_for_function(READY, timeout=30_000)
-    page.evaluate(OPENED)
+    seen, errors = {}, open_notebook(page, address)
     page.evaluate(RUN_CELL, 0)
     page.wait_for_selector("button.train", timeout=60_000)
     page.evaluate(WATCH)
@@ -153,18 +81,8 @@ def watch(page, address, folder):
     seen["first_point"] = next(each["seen"] for each in seen["pictures"] if each["step"]) - clicked
     seen["outputs"] = page.evaluate("window.jupyterapp.shell.currentWidget.model.cells.get(0).outputs.length")
     seen["before_shutdown"] = len(ours(folder))
-    page.evaluate(SHUT_DOWN)
-    with contextlib.suppress(TimeoutError):
-        until(lambda: not ours(folder), 15, "the processes to end")
-    seen["left"], seen["errors"] = ours(folder), errors
+    seen["left"], seen["errors"] = left(page, folder), errors
     return seen
-
-
-def output(page, cell):
-    """What a cell printed, when it has."""
-    place = page.locator(".jp-Notebook .jp-Cell").nth(cell).locator(".jp-OutputArea-output pre")
-    place.first.wait_for(timeout=40_000)
-    return place.first.inner_text()
 
 
 def newest(page):
@@ -185,29 +103,5 @@ def told(picture):
     }
 
 
-def ours(folder):
-    """Processes that inherited this folder in their environment: the kernel, and all that was started from it."""
-    mark, found = f"JUPYTER_RUNTIME_DIR={folder}".encode(), []
-    for process in Path("/proc").iterdir():
-        with contextlib.suppress(OSError):
-            if process.name.isdecimal() and mark in (process / "environ").read_bytes():
-                command = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode()
-                if command and "jupyterlab" not in command:
-                    found.append(command[:120])
-    return found
-
-
-def until(true, seconds, what):
-    """Wait until something is true; whatever it raises counts as not yet."""
-    end = time.time() + seconds
-    while time.time() < end:
-        with contextlib.suppress(Exception):
-            if true():
-                return
-        time.sleep(0.1)
-    raise TimeoutError(f"waited {seconds} s for {what}")
-
-
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended from outside"))  # so that all that was started is ended
-    main(*sys.argv[1:])
+    show(lab(CELLS), watch, height=900)

@@ -1,61 +1,32 @@
-"""Build and train a network in JupyterLab by clicks alone, with a real browser, and print as JSON what was seen.
+"""Build and train a network in JupyterLab by clicks alone, with a real browser, and print what was seen; see `browser`."""
 
-python in_studio.py FOLDER CHROMIUM: FOLDER is private and gets the notebook, Jupyter's folders and the screenshots.
-"""
-
-import contextlib
-import json
-import signal
-import sys
 import time
-from pathlib import Path
 
-import nbformat
-from playwright.sync_api import sync_playwright
-
-from tests.notebooks.in_lab import OPENED, READY, RUN_CELL, SHUT_DOWN, lab, ours, output, until
+from tests.notebooks.browser import RUN_CELL, lab, left, open_notebook, output, show, until
 
 CELLS = [
     "import dtnn\nstudio = dtnn.lab.Studio()\nstudio",
     "print('six times seven is', 6 * 7, 'while the run is', studio.run.state)",
-    "class Twice(dtnn.nn.Layer):\n    def forward(self, x, step=None):\n        return 2 * x, lambda dy: 2 * dy",
+    """
+class Twice(dtnn.nn.Layer):
+    def forward(self, x, step=None):
+        return 2 * x, lambda dy: 2 * dy
+
+def summed(comm, array):
+    comm.Allreduce(array)
+""",
     """
 score, last = studio.model.evaluate(studio.data), studio.run.records.last(dtnn.records.Step)
 print(studio.run.state, studio.run.size, "ranks | accuracy", score["accuracy"], "| rate", last.lr)
 """,
+    "print(studio.run.records.last(dtnn.records.Start).settings['strategy'])",
 ]
 LAYERS = "Conv2d", "ReLU", "MaxPool2d", "Flatten", "Linear"
 
 
-def main(folder, chromium):
-    folder = Path(folder)
-    (folder / "work").mkdir()
-    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell.strip()) for cell in CELLS], metadata=kernel)
-    nbformat.write(book, folder / "work" / "studio.ipynb")
-    with lab(folder) as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
-        page = browser.new_page(viewport={"width": 1000, "height": 1400})
-        page.set_default_timeout(60_000)
-        try:
-            seen = use(page, address, folder)
-        except BaseException:
-            page.screenshot(path=folder / "failed.png")
-            raise
-        browser.close()
-    print(json.dumps(seen))
-
-
 def use(page, address, folder):
     """What a new user does, and what there is to see."""
-    seen, errors = {}, []
-    page.on("pageerror", lambda error: errors.append(str(error)[:300]))
-    page.on("console", lambda message: errors.append(message.text[:300]) if message.type == "error" else None)
-    page.goto(f"{address}/lab/tree/studio.ipynb?reset")
-    page.wait_for_selector(".jp-Notebook .jp-Cell")
-    page.wait_for_function(READY)
-    page.evaluate(OPENED)
-    errors.clear()  # JupyterLab's own, while it starts
+    seen, errors = {}, open_notebook(page, address)
     began = time.time()
     page.evaluate(RUN_CELL, 0)
     page.wait_for_selector(".dtnn-train")
@@ -75,10 +46,7 @@ def use(page, address, folder):
         " && !b.classList.contains('dtnn-call')).map(b => b.textContent)"
     )
     page.screenshot(path=folder / "ended.png", full_page=True)
-    page.evaluate(SHUT_DOWN)
-    with contextlib.suppress(TimeoutError):
-        until(lambda: not ours(folder), 20, "the processes to end")
-    seen["left"], seen["errors"] = ours(folder), errors
+    seen["left"], seen["errors"] = left(page, folder), errors
     return seen
 
 
@@ -123,12 +91,10 @@ def train(page, seen, folder):
     until(lambda: int(step(page)) > 200, 60, "some steps")
     page.click(".dtnn-pause")
     until(lambda: page.inner_text(".dtnn-pause") == "Resume", 30, "the pause")
-    time.sleep(3)
+    time.sleep(1)
     paused_at = step(page)
     page.click(".dtnn-step")
     until(lambda: step(page) == paused_at + 1, 30, "one step")
-    lead_through_a_step(page, seen, folder)
-    paused_at += 1
     rate = page.locator(".dtnn-lr input")
     rate.fill("0.01")
     rate.press("Enter")
@@ -142,42 +108,20 @@ def train(page, seen, folder):
     seen["enabled"] = page.is_enabled(".dtnn-train") and not page.is_enabled(".dtnn-stop")
 
 
-def lead_through_a_step(page, seen, folder):
-    """Phase by phase; the weights of now in between."""
-    seen["phases"] = []
-    for name in ("forward", "backward", "reduce", "update"):
-        page.click(".dtnn-step-phase")
-        until(lambda: f"✓ {name}" in page.inner_text(".dtnn-phase b"), 30, name)  # noqa: B023
-        seen["phases"].append(page.inner_text(".dtnn-phase"))
-        if name == "reduce":
-            page.screenshot(path=folder / "phase.png")
-            look_at_the_model(page, seen, folder)
-    until(lambda: "update of step" in page.inner_text(".dtnn-line"), 30, "the line below the picture")
-
-
-def look_at_the_model(page, seen, folder):
-    """The tab that shows the weights of now, and back."""
-    page.locator(".dtnn-insights .lm-TabBar-tab", has_text="model").click()
-    words = page.locator(".dtnn-model .dtnn-faint")
-    until(lambda: words.count() and "steps of the run that goes on" in words.first.inner_text(), 60, "the weights of now")
-    seen["weights"] = words.first.inner_text()
-    page.screenshot(path=folder / "weights.png")
-    page.locator(".dtnn-insights .lm-TabBar-tab", has_text="live").click()
-    page.wait_for_selector(".dtnn-live:visible")
-
-
 def train_with_ones_own_layer(page, seen):
-    """The layer that a cell defined, on the same engines."""
+    """The layer and the all-reduce that a cell defined, on the same engines."""
     page.evaluate("document.querySelector('.dtnn-studio').scrollIntoView()")
     page.locator(".dtnn-kind select").select_option(index=0)
     page.click(".dtnn-add")
     until(lambda: page.locator(".dtnn-call:visible").last.inner_text() == "Twice()", 20, "the layer in the network")
+    page.locator('.dtnn-settings select:has(option:text-is("native"))').select_option(label="summed (yours)")
     epochs = page.locator(".dtnn-epochs input")
     epochs.fill("1")
     epochs.press("Enter")
     page.click(".dtnn-train")
     until(lambda: page.inner_text(".dtnn-state") in ("done", "failed", "ready"), 90, "the end")
-    seen["own"] = page.inner_text(".dtnn-state")
+    page.evaluate(RUN_CELL, 4)
+    seen["own"], seen["own_strategy"] = page.inner_text(".dtnn-state"), output(page, 4)
 
 
 def step(page):
@@ -186,5 +130,4 @@ def step(page):
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended from outside"))  # so that all that was started is ended
-    main(*sys.argv[1:])
+    show(lab(CELLS), use)

@@ -1,39 +1,16 @@
 """From a click in JupyterLab, in a real browser, to pictures that follow a run on two engines, and to nothing left behind."""
 
-import json
-import os
-import shutil
-import subprocess
-import sys
-from importlib import util
-from pathlib import Path
-
 import pytest
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
-MISSING = [name for name in ("jupyterlab", "playwright", "nbformat") if util.find_spec(name) is None]
+from tests.notebooks.watched import marks, watched
 
-pytestmark = [
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine; on Debian: apt-get install chromium"),
-    pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.join(MISSING)}"),
-    pytest.mark.limit(200),
-]
+pytestmark = marks("jupyterlab", limit=200, slow=False)
 
 
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory):
     """What the browser saw."""
-    folder = tmp_path_factory.mktemp("lab")
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-    command = [sys.executable, str(Path(__file__).parent / "in_lab.py"), str(folder), CHROMIUM]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
-    try:
-        told, errors = process.communicate(timeout=180)
-    finally:
-        process.terminate()  # its handler ends JupyterLab and the browser
-        process.wait(20)
-    assert process.returncode == 0, f"{errors[-3000:]}\nscreenshots and logs are in {folder}"
-    return json.loads(told)
+    return watched("in_lab.py", tmp_path_factory.mktemp("lab"), 180)
 
 
 @pytest.fixture(scope="module")
