@@ -33,7 +33,7 @@ def compiles():
     """An interrupt would leave Numba's lock locked, so it waits, too."""
     import numba
 
-    lines = "\n".join(f"    x[{number}] = x[{number + 1}] * {number}.5 + x[{number + 2}] / x[0]" for number in range(1500))
+    lines = "\n".join(f"    x[{number}] = x[{number + 1}] * {number}.5 + x[{number + 2}] / x[0]" for number in range(500))
     names = {}
     exec(f"def long(x):\n{lines}\n", names)
     numba.njit("(float64[:],)")(names["long"])
