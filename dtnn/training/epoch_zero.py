@@ -5,6 +5,7 @@ import time
 from ..optim import Progress
 from ..records import Epoch, Note
 from .evaluate import evaluate
+from .pause import pause
 
 
 def epoch_zero(replica, done, epochs, validation):
@@ -36,4 +37,4 @@ def epoch_zero(replica, done, epochs, validation):
     lr = replica.optimizer.rate(begin)
     replica.orders.hear((yield Epoch(done, step, 0, 0.0, lr, values, time.time())))
     replica.obey()
-    yield from replica.pause()
+    yield from pause(replica)

@@ -66,6 +66,11 @@ class Stopwatch:
             begin = self.spans.pop()[2]  # one phase that was looked at in between
         self.spans.append((name, phase, begin, end))
 
+    def skip(self):
+        """What passed since the last lap is no phase's time, and no step's."""
+        now = self.clock()
+        self.started, self.mark = self.started + now - self.mark, now
+
     def reduced(self, waited, packed=0.0, begun=0.0, hidden=0.0):
         """The lap that ends is a reduction.
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..data import shares
 from ..records import Phase
+from .pause import pause
 
 NAMES = ("forward", "backward", "reduce", "update")
 
@@ -104,8 +105,8 @@ class Parts:
         if name != NAMES[-1] and orders.pauses:
             replica.tracer.drop()
             replica.scratch.watcher = None
-            self.paused += yield from replica.pause(name)
-        uncounted(replica.watch)
+            self.paused += yield from pause(replica, name)
+        replica.watch.skip()
         self.began = replica.watch.mark
 
     def _exchanged(self, seconds, value):
@@ -117,12 +118,6 @@ class Parts:
         if told[0, -1] > 0:
             self.replica.obey()
         return told[:, :-1].tolist()
-
-
-def uncounted(watch):
-    """What passed since the last lap is no phase's time, and no step's."""
-    now = watch.clock()
-    watch.started, watch.mark = watch.started + now - watch.mark, now
 
 
 def norm(vector):

@@ -13,6 +13,7 @@ from ..kernels.cache import compiling
 from ..machine import threads, threads_here
 from ..optim import Progress
 from ..records import Note
+from .epoch import begin_epoch
 from .evaluate import evaluate
 from .predict import BATCH
 
@@ -35,7 +36,7 @@ def rehearse(replica, validation):
     parameters, comm, hear = replica.parameters, replica.comm, replica.orders.hear
     stretch, replica.watch.stretch = replica.watch.stretch, None
     kept = {name: buffer.copy() for name, buffer in parameters.buffers.items()}
-    replica.begin_epoch()
+    begin_epoch(replica)
     parts = [(f"a step of {count} samples", partial(_step, replica, count)) for count in _counts(replica)]
     parts.append(("the update", partial(_update, replica)))
     if validation is not None:

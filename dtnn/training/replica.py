@@ -1,30 +1,25 @@
-"""One rank's copy of a model, and what it does in an epoch and in a step."""
+"""One rank's copy of a model, and what it does in a step."""
 
-import dataclasses
 import math
 import time
 
 import numpy as np
 
 from ..commands import Rate
-from ..data import batch_last, batches, shares
+from ..data import batch_last, shares
 from ..kernels.aligned import aligned
-from ..machine import resident
 from ..nn.parameters import named_layers
 from ..nn.passes import Pass
 from ..nn.replay import Replay
 from ..optim import Progress
 from ..parallel import in_sync
-from ..parallel.kept import gathered, given_back
-from ..records import Epoch, Note, Paused, Resumed, Share, Step
+from ..parallel.kept import given_back
+from ..records import Note
 from .arrivals import Arrivals
-from .checkpoint import Checkpoint
-from .evaluate import evaluate, own_value
 from .ledger import Stopwatch
 from .microscope import Microscope
 from .not_finite import NotFinite, check_gradient, first_not_finite
 from .orders import Orders
-from .phased import phased, uncounted
 from .snapshot import snapshot
 from .tracer import Tracer
 from .with_rate import with_rate
@@ -80,104 +75,6 @@ class Replica:
             self.orders.rate = checkpoint.rate
             self._take_rate()
         return checkpoint.epoch, given_back(self.comm, checkpoint.kept, self.exchange.kept())
-
-    # ---- an epoch
-
-    def run_epoch(self, epoch, epochs, validation):
-        """All steps of one epoch, told."""
-        started, loss_sum, hear = time.perf_counter(), 0.0, self.orders.hear
-        self.begin_epoch()
-        self.exchange.begin_epoch(self.step + 1, self.step + self.steps_per_epoch)
-        self.model.training = None  # within an epoch there is nothing to resume
-        for indices in batches(len(self.data), self.batch_size, self.seed, epoch):
-            begin = time.perf_counter()
-            self.step += 1
-            progress = self._progress(epochs)
-            lr = self.optimizer.rate(progress)
-            if self.phases or self.orders.by_phase:
-                mean, lr, rested = yield from phased(self, indices, progress, epoch)
-                begin, started = begin + rested, started + rested
-            else:
-                mean = self.make_step(indices, progress)
-            seconds = time.perf_counter() - begin
-            loss_sum += mean * len(indices)
-            if self.tracer.on:
-                hear((yield self.tracer.end(self.step)))
-            if self.watch.due or self.orders.stop:
-                hear((yield self.account(self.step)))
-            if self.outbox:
-                yield from self.tell_outbox()
-            hear((yield Step(self.step, epoch, mean, len(indices), lr, seconds, time.time(), self.gradient)))
-            started += yield from self.pause()
-            if self.orders.stop:
-                self._settle()
-                return
-            if self.aligning:
-                hear((yield self.arrivals.align()))
-            self.watch.mark = self.watch.clock()
-        if self.watch.steps:
-            hear((yield self.account(self.step)))
-        values = {"loss": self.exchange.whole_loss(loss_sum) / len(self.data), **self._reduced_metrics()}
-        seconds = time.perf_counter() - started
-        self.end_epoch(epoch, values, validation)
-        if self.comm.size > 1:
-            hear((yield Share(self.comm.rank, epoch, self.step, self.samples, self.own, time.time())))
-        hear((yield Epoch(epoch, self.step, len(self.data), seconds, lr, values, time.time())))
-        self.obey()
-        yield from self.tell_outbox()
-        if epoch < epochs:
-            yield from self.pause()
-
-    def account(self, step):
-        """The `Ledger` since the last one, with what this process has in memory now."""
-        return dataclasses.replace(self.watch.record(step), memory=resident())
-
-    def tell_outbox(self):
-        """What there is to tell besides."""
-        while self.outbox:
-            self.orders.hear((yield self.outbox.pop(0)))
-
-    def pause(self, phase=""):
-        """Wait, if that was asked for, until there is something to do again; within a step after one of its phases.
-
-        Returns the seconds it took.
-        """
-        if not self.orders.pauses:
-            return 0.0
-        begin, hear = time.perf_counter(), self.orders.hear
-        if self.watch.steps:
-            hear((yield self.account(self.updated)))
-        hear((yield Paused(self.step, time.time(), self.orders.text, phase)))
-        while self.orders.pauses:
-            yield from self.orders.wait()
-            self._heed()
-            yield from self.tell_outbox()
-        seconds = time.perf_counter() - begin
-        hear((yield Resumed(self.step, seconds, time.time())))
-        uncounted(self.watch)
-        return seconds
-
-    def begin_epoch(self):
-        """Nothing counted yet."""
-        self.net.refresh()
-        nothing, none = np.zeros((*self.model.net.shapes[-1], 0)), self.data.gather_targets(np.arange(0))
-        self.sums, self.samples = [metric.sums(nothing, none) for metric in self.metrics], 0
-        self.own, self.own_loss = {}, 0.0
-        self.watch.begin()
-
-    def end_epoch(self, epoch, values, validation):
-        """What follows the steps: evaluation, which adds to the values; a look at the replicas; what could be resumed."""
-        self._settle()
-        if validation is not None:
-            found = evaluate(self.comm, self.model, validation, loss=self.loss, metrics=self.metrics, own=(own := {}))
-            values |= {f"val_{name}": value for name, value in found.items()}
-            self.own |= {f"val_{name}": value for name, value in own.items()}
-        in_sync(self.comm, self.parameters)
-        self.past.append(values)
-        told = tuple(self.past), self.batch_size, repr(self.given)
-        state = {name: np.copy(value) if np.ndim(value) else value for name, value in self.exchange.whole_state().items()}
-        kept = gathered(self.comm, self.exchange.kept())
-        self.model.training = Checkpoint(epoch, self.step, self.seed, *told, state, kept, self.rate)
 
     # ---- a step
 
@@ -297,23 +194,13 @@ class Replica:
             self.inputs[count] = aligned(batch_last(self.data.input_shape, count), dtype)
         return self.inputs[count]
 
-    def _progress(self, epochs):
+    def progress(self, epochs):
         past, done = tuple(self.past), (self.step - 1) / self.steps_per_epoch
         return Progress(self.step, done, self.steps_per_epoch, epochs, metrics=past[-1] if past else {}, past=past)
 
     # ---- what all ranks must agree on
 
-    def _reduced_metrics(self):
-        """The metrics of the epoch from the ranks' sums; those of this rank's own samples are kept."""
-        values, self.own = {}, {"loss": self.own_loss / self.samples if self.samples else math.nan}
-        for metric, part in zip(self.metrics, self.sums):
-            part = np.array(part, np.float64)
-            self.own[metric.name] = own_value(metric, part, self.samples)
-            self.comm.Allreduce(part)
-            values[metric.name] = float(metric.value(part))
-        return values
-
-    def _settle(self):
+    def settle(self):
         """The replicas become one; running statistics are weighted by the samples each rank has seen in this epoch."""
         self.exchange.settle()
         if self.comm.size > 1 and self.parameters.buffers:
@@ -326,9 +213,9 @@ class Replica:
     def obey(self):
         """All ranks hear what one of them was told, and do it."""
         self.orders.agree()
-        self._heed()
+        self.heed()
 
-    def _heed(self):
+    def heed(self):
         """Do what has been agreed on, and can be done at once."""
         self._take_rate()
         for asked in self.orders.weights:

@@ -14,6 +14,7 @@ from ..optim import SGD
 from ..parallel import AllReduce, broadcast, check_in_step, check_repeatable, out_of_step
 from ..records import Finish, Note, Place, Start
 from .asked import check_sizes, check_train
+from .epoch import run_epoch
 from .epoch_zero import epoch_zero
 from .microscope import trained_layers
 from .rehearsal import rehearse
@@ -157,7 +158,7 @@ def train(
         yield from epoch_zero(replica, done, epochs, validation)
         epochs = done if replica.orders.stop else epochs
     for epoch in range(done + 1, epochs + 1):
-        yield from replica.run_epoch(epoch, epochs, validation)
+        yield from run_epoch(replica, epoch, epochs, validation)
         if replica.orders.stop:
             break
     stop = replica.orders.stop

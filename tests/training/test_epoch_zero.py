@@ -120,9 +120,9 @@ def test_a_resumed_training_begins_where_it_was():
 
 
 def test_what_a_resumed_training_begins_with_is_no_epoch_without_progress():
-    model, stop = network(), EarlyStopping("loss", patience=1, min_delta=-100.0)
+    model, stop = network(), EarlyStopping("loss", patience=9)
     fitted(model, epochs=2, callbacks=[stop])
-    stop.min_delta = 100.0  # nothing is better from here on
+    stop.patience, stop.min_delta = 1, 100.0  # nothing is better from here on
     assert fitted(model, epochs=9, resume=True, callbacks=[stop]).epoch == [2, 3]
 
 

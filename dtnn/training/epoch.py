@@ -1,0 +1,96 @@
+"""`run_epoch`: the steps of an epoch, and what follows them."""
+
+import math
+import time
+
+import numpy as np
+
+from ..data import batches
+from ..parallel import in_sync
+from ..parallel.kept import gathered
+from ..records import Epoch, Share, Step
+from .checkpoint import Checkpoint
+from .evaluate import evaluate, own_value
+from .pause import account, pause, tell_outbox
+from .phased import phased
+
+
+def run_epoch(replica, epoch, epochs, validation):
+    """All steps of one epoch, told."""
+    started, loss_sum, hear = time.perf_counter(), 0.0, replica.orders.hear
+    begin_epoch(replica)
+    replica.exchange.begin_epoch(replica.step + 1, replica.step + replica.steps_per_epoch)
+    replica.model.training = None  # within an epoch there is nothing to resume
+    for indices in batches(len(replica.data), replica.batch_size, replica.seed, epoch):
+        begin = time.perf_counter()
+        replica.step += 1
+        progress = replica.progress(epochs)
+        lr = replica.optimizer.rate(progress)
+        if replica.phases or replica.orders.by_phase:
+            mean, lr, rested = yield from phased(replica, indices, progress, epoch)
+            begin, started = begin + rested, started + rested
+        else:
+            mean = replica.make_step(indices, progress)
+        seconds = time.perf_counter() - begin
+        loss_sum += mean * len(indices)
+        if replica.tracer.on:
+            hear((yield replica.tracer.end(replica.step)))
+        if replica.watch.due or replica.orders.stop:
+            hear((yield account(replica, replica.step)))
+        if replica.outbox:
+            yield from tell_outbox(replica)
+        hear((yield Step(replica.step, epoch, mean, len(indices), lr, seconds, time.time(), replica.gradient)))
+        started += yield from pause(replica)
+        if replica.orders.stop:
+            replica.settle()
+            return
+        if replica.aligning:
+            hear((yield replica.arrivals.align()))
+        replica.watch.mark = replica.watch.clock()
+    if replica.watch.steps:
+        hear((yield account(replica, replica.step)))
+    values = {"loss": replica.exchange.whole_loss(loss_sum) / len(replica.data), **_reduced_metrics(replica)}
+    seconds = time.perf_counter() - started
+    _end_epoch(replica, epoch, values, validation)
+    if replica.comm.size > 1:
+        hear((yield Share(replica.comm.rank, epoch, replica.step, replica.samples, replica.own, time.time())))
+    hear((yield Epoch(epoch, replica.step, len(replica.data), seconds, lr, values, time.time())))
+    replica.obey()
+    yield from tell_outbox(replica)
+    if epoch < epochs:
+        yield from pause(replica)
+
+
+def begin_epoch(replica):
+    """Nothing counted yet."""
+    replica.net.refresh()
+    nothing, none = np.zeros((*replica.model.net.shapes[-1], 0)), replica.data.gather_targets(np.arange(0))
+    replica.sums, replica.samples = [metric.sums(nothing, none) for metric in replica.metrics], 0
+    replica.own, replica.own_loss = {}, 0.0
+    replica.watch.begin()
+
+
+def _end_epoch(replica, epoch, values, validation):
+    """What follows the steps: evaluation, which adds to the values; a look at the replicas; what could be resumed."""
+    replica.settle()
+    if validation is not None:
+        found = evaluate(replica.comm, replica.model, validation, loss=replica.loss, metrics=replica.metrics, own=(own := {}))
+        values |= {f"val_{name}": value for name, value in found.items()}
+        replica.own |= {f"val_{name}": value for name, value in own.items()}
+    in_sync(replica.comm, replica.parameters)
+    replica.past.append(values)
+    told = tuple(replica.past), replica.batch_size, repr(replica.given)
+    state = {name: np.copy(value) if np.ndim(value) else value for name, value in replica.exchange.whole_state().items()}
+    kept = gathered(replica.comm, replica.exchange.kept())
+    replica.model.training = Checkpoint(epoch, replica.step, replica.seed, *told, state, kept, replica.rate)
+
+
+def _reduced_metrics(replica):
+    """The metrics of the epoch from the ranks' sums; those of this rank's own samples are kept."""
+    values, replica.own = {}, {"loss": replica.own_loss / replica.samples if replica.samples else math.nan}
+    for metric, part in zip(replica.metrics, replica.sums):
+        part = np.array(part, np.float64)
+        replica.own[metric.name] = own_value(metric, part, replica.samples)
+        replica.comm.Allreduce(part)
+        values[metric.name] = float(metric.value(part))
+    return values
