@@ -9,6 +9,7 @@ FREE_SHARE = 0.08  # of an idle core's time that drawing may take
 SHARE = 0.0125  # of the training's time for drawing; with what it leaves in the caches, and records, measured to be 2 % at most
 SELDOM = 5.0  # seconds between two pictures, at most
 IDLE = 0.5  # of a core must have been idle for one to be called so
+EAGER = 0.6  # seconds of drawing that may come early: whoever has just begun wants to see that it lives
 ONCE = 2  # pictures that may take longer: the first ones import, and find fonts
 
 
@@ -22,11 +23,17 @@ class Pace:
         Otherwise the training stands still meanwhile.
     often, seldom : float
         Seconds between two pictures, at most, where a core idles and where none does.
+
+    Notes
+    -----
+    Where none idles, t seconds of a run have pictures for ``SHARE t + EAGER log t`` seconds: a short one, or the first half
+    minute, is seen nearly as often as can be, and a long one loses little.
     """
 
     def __init__(self, run, often=OFTEN, seldom=SELDOM):
         self.run, self._often, self._seldom, self._pictures = run, often, seldom, 0
         self._since, self._idle = time.perf_counter(), idle_seconds()
+        self._begun = self._since
 
     def clock(self):
         """Seconds, in which the cost of a picture is measured: the processor's where it may be shared, else those that pass."""
@@ -42,9 +49,10 @@ class Pace:
     def wait(self, cost, least):
         """Seconds to wait after a picture that cost so many; at least `least`."""
         self._pictures += 1
-        free = self._core_idles() and self.apart
-        share, most = (FREE_SHARE, self._often) if free or self._pictures <= ONCE else (SHARE, self._seldom)
-        return max(least, min(cost / share, most))
+        if (self._core_idles() and self.apart) or self._pictures <= ONCE:
+            return max(least, min(cost / FREE_SHARE, self._often))
+        share = SHARE + EAGER / max(1.0, self._since - self._begun)
+        return max(least, min(cost / share, self._seldom))
 
     def _core_idles(self):
         """Whether a core had nothing to do since the last time this was asked."""
