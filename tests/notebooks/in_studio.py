@@ -91,10 +91,12 @@ def train(page, seen, folder):
     until(lambda: int(step(page)) > 200, 60, "some steps")
     page.click(".dtnn-pause")
     until(lambda: page.inner_text(".dtnn-pause") == "Resume", 30, "the pause")
-    time.sleep(1)
+    time.sleep(3)
     paused_at = step(page)
     page.click(".dtnn-step")
     until(lambda: step(page) == paused_at + 1, 30, "one step")
+    lead_through_a_step(page, seen, folder)
+    paused_at += 1
     rate = page.locator(".dtnn-lr input")
     rate.fill("0.01")
     rate.press("Enter")
@@ -106,6 +108,30 @@ def train(page, seen, folder):
     page.click(".dtnn-stop")
     until(lambda: page.inner_text(".dtnn-state") in ("stopped", "interrupted"), 40, "the end")
     seen["enabled"] = page.is_enabled(".dtnn-train") and not page.is_enabled(".dtnn-stop")
+
+
+def lead_through_a_step(page, seen, folder):
+    """Phase by phase; the weights of now in between."""
+    seen["phases"] = []
+    for name in ("forward", "backward", "reduce", "update"):
+        page.click(".dtnn-step-phase")
+        until(lambda: f"✓ {name}" in page.inner_text(".dtnn-phase b"), 30, name)  # noqa: B023
+        seen["phases"].append(page.inner_text(".dtnn-phase"))
+        if name == "reduce":
+            page.screenshot(path=folder / "phase.png")
+            look_at_the_model(page, seen, folder)
+    until(lambda: "update of step" in page.inner_text(".dtnn-line"), 30, "the line below the picture")
+
+
+def look_at_the_model(page, seen, folder):
+    """The tab that shows the weights of now, and back."""
+    page.locator(".dtnn-insights .lm-TabBar-tab", has_text="model").click()
+    words = page.locator(".dtnn-model .dtnn-faint")
+    until(lambda: words.count() and "steps of the run that goes on" in words.first.inner_text(), 60, "the weights of now")
+    seen["weights"] = words.first.inner_text()
+    page.screenshot(path=folder / "weights.png")
+    page.locator(".dtnn-insights .lm-TabBar-tab", has_text="live").click()
+    page.wait_for_selector(".dtnn-live:visible")
 
 
 def train_with_ones_own_layer(page, seen):

@@ -37,6 +37,14 @@ def test_pause_step_rate_and_stop(seen):
     assert seen["enabled"]
 
 
+def test_a_step_is_led_through_phase_by_phase(seen):
+    step = int(seen["phases"][0].split("of step ")[1].split(" ")[0].replace(",", ""))
+    for name, words in zip(("forward", "backward", "reduce", "update"), seen["phases"], strict=True):
+        assert f"{name} of step {step:,} in " in words
+        assert words.count("|") == 1, "a number for each of two ranks"
+    assert seen["weights"] == f"after {step - 1:,} steps of the run that goes on"
+
+
 def test_a_layer_and_an_all_reduce_that_a_cell_defined_train_on_the_engines(seen):
     assert seen["own"] == "done"
     assert seen["own_strategy"].startswith("AllReduce(algorithm=<function summed at")
