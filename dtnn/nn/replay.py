@@ -6,7 +6,7 @@ import numpy as np
 
 from ..kernels.parts import threads_here
 from ..kernels.tape import play, recording
-from .layer import Parameter
+from .layer import Parameter, own_parameters
 from .parameters import named_layers
 from .sequential import built_in
 
@@ -58,7 +58,7 @@ class Replay:
         if self.state is None or len(state) != len(self.state) or not all(map(same, state, self.state)):
             self.state = state
             self.tapes.clear()
-            self.able = all(built_in(type(layer)) and layer.replays and unchanged(layer) for layer in layers)
+            self.able = all(built_in(type(layer)) and layer.replays and unchanged(layer) and usual(layer) for layer in layers)
 
     def forward(self, x, step):
         """y, and the backward that takes dy to dx and adds to the parameters' gradients; see `Layer.forward`."""
@@ -94,7 +94,14 @@ def same(now, then):
 
 def unchanged(layer):
     """Whether a built-in layer's forward is the one it came with, none that was put in its place to look on or to do more."""
-    return "forward" not in vars(layer) and type(layer).forward.__globals__["__name__"].startswith(f"{__package__}.")
+    module = getattr(type(layer).forward, "__globals__", {}).get("__name__", "")  # what mocks a function may have none
+    return "forward" not in vars(layer) and module.startswith(f"{__package__}.")
+
+
+def usual(layer):
+    """Whether kernels work on a layer's parameters themselves; of an array of another type or layout they would get a copy."""
+    arrays = [array for _, parameter in own_parameters(layer) for array in (parameter.value, parameter.grad)]
+    return all(array.dtype == np.float32 and array.flags.c_contiguous for array in arrays)
 
 
 class Tape:
