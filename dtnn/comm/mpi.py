@@ -15,7 +15,7 @@ from .checked import described, known_rank
 from .failures import RankFailed
 from .flat import flat, number_or_array, put_back, reducible
 from .notices import Notices
-from .pending import Pending
+from .pending import NUMBERS, Pending
 from .polling import Patience, is_crowded
 from .shared_sum import KINDS, LEAST, SharedSum
 
@@ -110,7 +110,7 @@ class MPI:
             return array
         value, plain = number_or_array(array)
         elements, asked = reducible(value, op), f"Allreduce {op}"
-        if op == "sum" and self._sums_in_shared_memory(elements):
+        if op == "sum" and self._sums_in_shared_memory(elements, asked, value):
             self._add_up(elements, *self._asking(asked, value))
             put_back(elements, array)
             self._usual = array if array.ndim == 1 and elements.base is array.base else None
@@ -146,6 +146,7 @@ class MPI:
         return MPI(world, notices, self.blocking, self._crowded, house=self)
 
     def Free(self):
+        self.let_go()
         if self.clean and self._house is not None:  # after an unclean end what was under way may still be
             self.world.Free()
             if self._notices.comm is not None:
@@ -181,6 +182,7 @@ class MPI:
 
     def wait(self, has_ended, size):
         """Poll for `size` bytes until `has_ended()`, looking round meanwhile."""
+        next(NUMBERS)  # whoever looks on can tell this wait from the one before, where no message is waited for, either
         self._patience.wait(has_ended, self.look, size)
 
     def meet(self):
@@ -200,26 +202,31 @@ class MPI:
         ndarray of uint8, zero, or None
             None, on all ranks, where they don't add up in shared memory.
         """
-        return self._house_memory().room(size) if self.size > 1 else None
+        return self._house_memory(f"{size} bytes to add up in").room(size) if self.size > 1 else None
+
+    def let_go(self):
+        """Give up the memory that ranks share, on this rank alone: nothing is to be added up here any more."""
+        self._shared = self._usual = None
 
     def _add_up(self, elements, text, number):
         self._count(elements)
         if not self._shared.add_up(elements, number):
             self._disagree(text)
 
-    def _sums_in_shared_memory(self, elements):
+    def _sums_in_shared_memory(self, elements, asked, value):
         """Whether a long array is added up there."""
         if self.size == 1 or elements.nbytes < LEAST or elements.dtype not in KINDS:
             return False
-        return (self._shared or self._house_memory()).works
+        return (self._shared or self._house_memory(asked, value)).works
 
-    def _house_memory(self):
+    def _house_memory(self, asked, array=None):
         """That of the ranks of this host; the first time ranks find out together whether they share any.
 
-        They don't where they share cores: there who waits for the others, twice, waits long.
+        They don't where they share cores: there who waits for the others, twice, waits long.  What they ask for is compared
+        before that, for a rank that asks for something else takes no part in it.
         """
         if self._shared is None:
-            self._compare("memory to add up in")
+            self._compare(asked, array)
             self._shared = SharedSum(self, wanted=not self._crowded)
         return self._shared
 
@@ -251,8 +258,9 @@ class MPI:
         return bool(found[0] == ~found[1])
 
     def _disagree(self, text):
+        """Raise what says who asks for what; all ranks are here."""
         self._failed = True
-        raise disagreement(texts_of_ranks(self._beside, text))
+        raise disagreement(texts_of_ranks(self._beside or self, text))
 
     def _send(self, array, dest, tag):
         elements, dest = flat(array), known_rank(dest, self.size, "dest")

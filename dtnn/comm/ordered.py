@@ -38,6 +38,7 @@ class Ordered:
     """
 
     stir = None  # nothing is ever on its way here while this rank computes
+    shared = None  # what is added up here travels as messages, wherever it lies
 
     def __init__(self, comm):
         known_communicator(comm)

@@ -34,6 +34,8 @@ class Pool:
         blocking : bool
             See `MPI`.
         """
+        if self.last is not None:
+            self.last.let_go()
         if self._is_spoilt(fresh):
             self.spoilt.append((self.pair, self.last))  # never freed: what was abandoned on it may still be under way
             self.pair = None

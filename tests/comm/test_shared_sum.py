@@ -1,6 +1,8 @@
 """Sums in shared memory: right on any number of ranks and for any length, the same bits everywhere, and nothing is left."""
 
 import gc
+import os
+import threading
 import time
 import zlib
 from pathlib import Path
@@ -118,6 +120,32 @@ def differ(pool, other):
     return str(error.value)
 
 
+@pytest.mark.parametrize("blocking", [False, True])
+def test_ranks_that_add_up_different_arrays_are_told(blocking):
+    """With `blocking` nothing else is compared, but here they see it."""
+    for text in run_mpi(__file__, "differ_in_length", 2, blocking):
+        assert "rank 0: Allreduce sum of float64 (100000,); rank 1: Allreduce sum of float64 (100001,)" in text
+
+
+def differ_in_length(pool, blocking):
+    comm = quiet(pool, blocking)
+    comm.Allreduce(np.ones(100_000))
+    with pytest.raises(Mismatch) as error:
+        comm.Allreduce(np.ones(100_000 + comm.rank))
+    return str(error.value)
+
+
+def test_the_first_long_sum_meets_something_else():
+    for text in run_mpi(__file__, "differ_at_first", 2):
+        assert "rank 0: Allreduce sum of float64 (5,); rank 1: Allreduce sum of float64 (100000,)" in text
+
+
+def differ_at_first(pool):
+    with pytest.raises(Mismatch) as error:
+        quiet(pool).Allreduce(np.ones(100_000 if pool.world.rank else 5))
+    return str(error.value)
+
+
 def test_a_training_keeps_its_gradients_in_the_room():
     assert run_mpi(__file__, "trains", 2) == [True, True]
 
@@ -136,6 +164,21 @@ def trains(pool):
     comm._shared._add_up_piece = calls.append  # what would be copied
     exchange.combine(2, 1, 2, None)
     return bool((model.net.layers[1].weight.grad == 3).all() and not calls)
+
+
+def test_sums_in_a_written_order_need_no_room():
+    assert run_mpi(__file__, "trains_in_order", 2) == [True, True]
+
+
+def trains_in_order(pool):
+    import dtnn
+    from dtnn.comm import Ordered
+    from dtnn.parallel import AllReduce
+
+    comm, model = quiet(pool), dtnn.zoo.mlp()
+    own = model.parameters.grad
+    AllReduce().begin(Ordered(comm), model.parameters, dtnn.optim.SGD(0.1))
+    return model.parameters.grad is own and comm._shared is None
 
 
 def test_arrays_of_any_layout():  # case 20
@@ -211,3 +254,85 @@ def open_files(pool):
     del comm
     gc.collect()
     return Path("/proc/self/maps").read_text().count("memfd:dtnn")
+
+
+@pytest.mark.parametrize("clean", [True, False])
+def test_runs_leave_no_memory_behind(clean):
+    """...while what holds it is still there: a communicator that was spoilt is kept for the life of the process."""
+    assert run_mpi(__file__, "many_runs", 2, clean, seconds=60) == [[2] * 5] * 2
+
+
+def many_runs(pool, clean):
+    found, pool.crowded = [], False
+    gc.disable()
+    for _ in range(5):
+        comm = pool.checkout()
+        array = comm.shared(400_000)[: 4 * 100_000].view(np.float32)
+        comm.Allreduce(array)
+        if not clean and comm.rank == 1:
+            comm.fail("on purpose")
+        elif not clean:
+            with pytest.raises(RankFailed):
+                comm.Allreduce(array)
+        del comm, array
+        found.append(Path("/proc/self/maps").read_text().count("memfd:dtnn"))
+    return found
+
+
+def test_an_interrupt_while_memory_is_shared_leaves_no_file_open():
+    before, after = run_mpi(__file__, "interrupted_while_sharing", 2)[0]
+    assert after == before
+
+
+def interrupted_while_sharing(pool):
+    comm, before = quiet(pool), len(os.listdir("/proc/self/fd"))
+    if comm.rank == 0:
+        comm.Bcast = lambda array: comm.interrupt() or comm.look()
+        with pytest.raises(KeyboardInterrupt):
+            shared_memory.shared_rows(comm, 1000)
+    gc.collect()
+    return before, len(os.listdir("/proc/self/fd"))
+
+
+def test_other_files_are_not_opened(tmp_path):
+    """On another host the same number may be anybody's file."""
+    with open(tmp_path / "theirs", "w+b") as file:
+        file.write(b"x" * 1000)
+        file.flush()
+        watched = []
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(os, "open", lambda *args: watched.append(args))
+            assert shared_memory._opened(os.getpid(), file.fileno(), 1000) is None
+        assert not watched
+
+
+def test_two_waits_for_a_sum_are_told_apart():
+    """Ranks that add up, and do nothing else, are in no deadlock."""
+    waits, marks = run_mpi(__file__, "watched", 2)[0]
+    assert waits > 20
+    assert marks > 0.8 * waits
+
+
+def watched(pool):
+    """How often a rank was seen waiting in its sums, and for how many different waits it was taken."""
+    from dtnn.cluster import rank
+    from dtnn.cluster.whereabouts import whereabouts
+
+    comm, array, marks, over = quiet(pool), np.ones(10_000), [], threading.Event()
+    comm.Allreduce(array)
+
+    def look():
+        while not over.wait(0.01):
+            where = whereabouts(threading.main_thread().ident)
+            marks.extend([where["mark"]] * bool(where["verb"]))
+
+    def job(comm):
+        until = time.perf_counter() + 2
+        while array[0]:  # the same on all ranks
+            array[:] = time.perf_counter() < until
+            comm.Allreduce(array)
+
+    threading.Thread(target=look).start()
+    rank.do(job, comm, (), {}, None, rank.Commands())
+    over.set()
+    return len(marks), len(set(marks))
