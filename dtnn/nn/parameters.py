@@ -68,6 +68,7 @@ class Parameters:
         self.trainable = sum(rounded(p.value.size) for _, p, trainable in found if trainable)
         size = self.trainable + ROOM + sum(rounded(p.value.size) for _, p, trainable in found if not trainable)
         self.value, self.grad = aligned(size, self.dtype), aligned(size, self.dtype)
+        self._own_memory = True
         self.decay = np.zeros(self.trainable, self.dtype)
         self.segments, start = [], 0
         for name, parameter, trainable in found:
@@ -75,6 +76,7 @@ class Parameters:
             self.segments.append(self._move(name, parameter, trainable, start))
             start += rounded(parameter.value.size)
         self.segments = tuple(self.segments)
+        self._moved = [parameter for _, parameter, _ in found]
         self.buffers = named_buffers(layer, self.dtype)
 
     def _move(self, name, parameter, trainable, start):
@@ -105,11 +107,18 @@ class Parameters:
         memory : ndarray of uint8
             `gradient_bytes` of them, that begin at a cache line.
         """
-        self.grad = memory[: self.grad.nbytes].view(self.dtype)
+        self.grad, self._own_memory = memory[: self.grad.nbytes].view(self.dtype), False
         self.grad[:] = 0
-        parameters = {name: parameter for name, parameter, _ in named_parameters(self.layer)}
-        for s in self.segments:
-            parameters[s.name].grad = self.grad[s.start : s.start + s.size].reshape(s.shape)
+        for s, parameter in zip(self.segments, self._moved):
+            parameter.grad = self.grad[s.start : s.start + s.size].reshape(s.shape)
+
+    def clear_gradients(self):
+        """All gradients become zero, in memory of this process alone: where they lay, others may still write."""
+        if self._own_memory:
+            self.grad[:] = 0
+        else:
+            self.place_gradients(aligned(self.gradient_bytes, np.uint8))
+            self._own_memory = True
 
     @property
     def gradient_bytes(self):

@@ -40,7 +40,7 @@ class Replica:
         self.parameters = model.parameters
         if model.rehearsal:  # that of a training which was interrupted may still be at work on this model
             model.rehearsal.wait()
-        self.parameters.grad[:] = 0  # an interrupted step may have left something
+        self.parameters.clear_gradients()  # an interrupted step may have left something, or leave it yet
         clock = getattr(comm, "clock", time.perf_counter)
         self.watch = Stopwatch(comm.rank, stretch=getattr(comm, "stretch", None), clock=clock)
         self.tracer = Tracer(comm, model.net, self.watch, trace)

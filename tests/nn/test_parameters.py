@@ -124,3 +124,25 @@ def test_float64():
     layers = small()
     p = Parameters(layers, np.float64)
     assert p.value.dtype == layers.layers[0].weight.grad.dtype == p.decay.dtype == np.float64
+
+
+def test_gradients_in_other_memory_and_back():
+    layers = small()
+    p = Parameters(layers)
+    own, memory = p.grad, np.full(p.gradient_bytes, 255, np.uint8)
+    p.place_gradients(memory)
+    assert np.shares_memory(layers.layers[0].weight.grad, memory)
+    assert not p.grad.any()
+    layers.layers[0].weight.grad[...] = 5
+    assert p.grad[0] == 5
+    p.clear_gradients()
+    memory[:] = 255
+    for gradient in (p.grad, layers.layers[0].weight.grad):
+        assert not gradient.any()
+        assert not np.shares_memory(gradient, memory)
+    back = p.grad
+    p.grad[:] = 3
+    p.clear_gradients()
+    assert p.grad is back
+    assert p.grad is not own
+    assert not p.grad.any()
