@@ -38,8 +38,8 @@ class Fitted(LayoutEngine):
 
 
 def _ticks(axes):
-    """Where the ticks are, whose labels need room."""
-    return [axis.get_majorticklocs().tolist() for ax in axes for axis in (ax.xaxis, ax.yaxis)]
+    """Where the ticks are, whose labels need room; an axis of names has a list of them, any other an array."""
+    return [list(axis.get_majorticklocs()) for ax in axes for axis in (ax.xaxis, ax.yaxis)]
 
 
 def _place(axes, figure):

@@ -70,3 +70,11 @@ def test_there_is_nothing_to_set():
 def test_a_cell_too_small_for_its_texts_is_still_there():
     [(begin, end)] = cells(10, (1,), 1, [(range(1), 30, 30)])
     assert end > begin
+
+
+def test_an_axis_of_names_has_ticks_too():
+    figure = Figure(figsize=(4, 3), dpi=100, layout=Fitted())
+    figure.subplots().bar(["one rank", "two ranks"], [1.0, 2.0])
+    (box,) = laid_out(figure)
+    assert box.y0 >= 0
+    assert box.height > 250

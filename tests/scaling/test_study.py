@@ -62,8 +62,9 @@ def test_pictures_show_the_rows(made_up):
 def test_one_figure_says_what_was_measured(made_up):
     figure = made_up.plot()
     assert len(figure.axes) == 3
-    assert "strong scaling" in figure.get_suptitle()
-    assert "4 ranks shared 2 cores" in figure.get_suptitle(), "more ranks than cores is said where the numbers are"
+    (words,) = (text.get_text() for text in figure.texts)
+    assert "strong scaling" in words
+    assert "4 ranks shared 2 cores" in words, "more ranks than cores is said where the numbers are"
     assert figure._repr_png_()[1:4] == b"PNG"
 
 
