@@ -170,7 +170,7 @@ def _together(library, launcher, path):
 
 def _cores():
     count = machine.cores()
-    text = f"{count}: up to {count} ranks at full speed"
+    text = f"{count}: up to {count} rank{'s' * (count != 1)} at full speed"
     yield Finding(
         "cores", "ok" if count > 1 else "warn", text, "" if count > 1 else "more ranks than cores work; their timings mean little"
     )

@@ -1,7 +1,9 @@
 """How a run is steered: the methods of `Run` with which a training pauses, makes steps, goes on, and changes its rate."""
 
-from ..commands import Advance, Pause, Rate, Resume
+from ..commands import Advance, Pause, Rate, Resume, Show, ShowWeights
 from ..records import Start
+
+NAMES = {Advance: "step", Rate: "set_lr", Show: "gradients", ShowWeights: "weights"}  # where a user calls a command otherwise
 
 
 def pause(run, text="paused by the user"):
@@ -107,8 +109,9 @@ def set_lr(run, lr=None, *, factor=1.0):
 def tell(run, command):
     """Send a command to a run that can still hear it."""
     if run.done:
+        name = NAMES.get(type(command), type(command).__name__.lower())
         raise RuntimeError(
-            f"{type(command).__name__.lower()}: this run has ended ({run.state}), nothing can be asked of it any more; "
+            f"{name}: this run has ended ({run.state}), nothing can be asked of it any more; "
             "begin another, for example with model.start(...)"
         )
     run.send(command)

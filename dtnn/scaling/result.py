@@ -69,7 +69,7 @@ class Study:
         """What makes these numbers doubtful; "" if nothing does."""
         cores, most = self.machine.get("cores") or 0, max(self.ranks, default=0)
         if 0 < cores < most:
-            return f"{most} ranks shared {cores} cores: times with more ranks than cores say little"
+            return f"{most} ranks shared {cores} core{'s' * (cores != 1)}: times with more ranks than cores say little"
         return ""
 
     def plot(self):

@@ -8,6 +8,15 @@ from ..kernels.updates_adaptive import squares
 from ..nn.layer import call_forward
 from ..nn.parameters import named_layers
 
+LATER = (
+    "The weights are those before this step. A smaller learning rate is the usual remedy; "
+    "also look for NaN in the inputs and for a logarithm or division of your own."
+)
+FIRST = (  # whoever trains again after a rate that was too large has its weights still
+    "No update came before it, so the learning rate is not to blame: where an earlier training left the weights too large, "
+    "make the model anew; also look for NaN in the inputs and for a logarithm or division of your own."
+)
+
 
 class NotFinite(ArithmeticError):
     """The loss or a gradient became NaN or infinite; the weights are those of the step before.
@@ -22,7 +31,9 @@ class NotFinite(ArithmeticError):
     Examples
     --------
     >>> print(NotFinite(7, "the output of linear_1"))
-    step 7 left the finite numbers, first in the output of linear_1. ...
+    step 7 left the finite numbers, first in the output of linear_1. ... A smaller learning rate is the usual remedy; ...
+    >>> print(NotFinite(1, "the output of linear_1"))
+    step 1 left the finite numbers, first in the output of linear_1. No update came before it, ...
     """
 
     def __init__(self, step, layer):
@@ -30,11 +41,7 @@ class NotFinite(ArithmeticError):
         self.step, self.layer = step, layer
 
     def __str__(self):
-        return (
-            f"step {self.step} left the finite numbers, first in {self.layer}. "
-            "The weights are those before this step. A smaller learning rate is the usual remedy; "
-            "also look for NaN in the inputs and for a logarithm or division of your own."
-        )
+        return f"step {self.step} left the finite numbers, first in {self.layer}. {FIRST if self.step == 1 else LATER}"
 
 
 def first_not_finite(comm, net, x, step, parameters=None):

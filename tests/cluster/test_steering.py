@@ -233,9 +233,9 @@ def test_what_makes_no_sense_is_refused(start, cluster):
         run.gradients("linear_1", step=3)
     assert not run.done
     run.end(patience=5.0)
-    for ask in (run.pause, run.step, run.resume, lambda: run.set_lr(0.1)):
-        with pytest.raises(RuntimeError, match=r"this run has ended \(stopped\).*model.start\(...\)"):
-            ask()
+    for name, *given in (("pause",), ("step",), ("resume",), ("set_lr", 0.1)):
+        with pytest.raises(RuntimeError, match=rf"^{name}: this run has ended \(stopped\).*model.start\(...\)"):
+            getattr(run, name)(*given)
     with pytest.raises(ValueError, match="no gradients of any step were kept"):
         run.gradients("linear_1")
 
