@@ -99,7 +99,9 @@ class Insights:
 
     def _ask_step(self, answer):
         timeline = self.run.timeline()
-        answer.show(picture=timeline.picture(), text=repr(timeline))
+        count = len(timeline.steps)
+        seen = f"the step of middle length among {count} that were looked at closely" if count else ""
+        answer.show(picture=timeline.picture(), text=seen)
 
     def _ask_words(self, answer):
         answer.show(page=f'<div class="dtnn-table">{self.run.explain()._repr_html_()}</div>')

@@ -56,6 +56,7 @@ def facts(row):
         parts += [f"{row.parameters:,}", f"{amount(row.bytes)}B"]
     if row.flops:
         parts.append(f"{amount(row.flops)}FLOP")
+    parts = [part.replace(" ", "\N{NO-BREAK SPACE}") for part in parts]  # a line ends between two facts, never within one
     return f'<span class="dtnn-faint" title="{TITLE}">{" · ".join(parts)}</span>'
 
 

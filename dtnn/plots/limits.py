@@ -38,12 +38,12 @@ def rounded_up(count):
 
 
 def _short(value):
-    """A tick's number in few letters.
+    """A tick's number in few letters: there is room for four, also where a training diverges.
 
-    >>> _short(0.5), _short(0.02), _short(0.0001), _short(1.0)
-    ('0.5', '0.02', '1e-4', '1')
+    >>> _short(0.5), _short(0.02), _short(0.0001), _short(1.0), _short(5000.0), _short(10000.0), _short(1e21)
+    ('0.5', '0.02', '1e-4', '1', '5000', '1e4', '1e21')
     """
-    return f"{value:g}" if value >= 0.01 else f"{value:.0e}".replace("e-0", "e-")
+    return f"{value:g}" if 0.01 <= value < 9999 else f"{value:.0e}".replace("e-0", "e-").replace("e+0", "e").replace("e+", "e")
 
 
 def few_ticks(ax):

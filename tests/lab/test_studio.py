@@ -342,6 +342,7 @@ def test_clicks_in_the_list(studio):
     assert studio.builder.calls[1] == "Linear(20)"
     assert panel._form is form, "the form stays, or the finger would lose its place"
     assert "20" in panel._rows[1].facts.value
+    assert " · 15,700 · 62.8\N{NO-BREAK SPACE}kB · " in panel._rows[1].facts.value
     panel._rows[1].head.children[2].click()
     assert studio.builder.calls[0] == "Linear(20)"
     assert panel._open == 0
@@ -388,6 +389,7 @@ def test_a_run_is_looked_into_where_somebody_looks(studio):
     assert "<table" in insights.words.page.value
     insights.tabs.selected_index = 1
     assert insights.step.picture.value[1:4] == b"PNG"
+    assert "looked at closely" in insights.step.page.value
     insights.tabs.selected_index = 3
     assert insights.gradients.picture.value[1:4] == b"PNG", "the norm over time needs no asking"
     insights.layer.value = "linear_1"
