@@ -2,8 +2,10 @@
 
 import inspect
 import time
+import warnings
 
 from . import inject, known, optim
+from .advice import advice
 from .data import global_batch, samples
 from .history import History
 from .parallel import check_in_step, check_repeatable
@@ -78,6 +80,8 @@ class Fitting:
     def job(self, ranks):
         """The job and its arguments for that many ranks."""
         used = global_batch(len(self.rows), ranks, self.batch_size, self.batch_size_per_rank)
+        for text in advice(self.model, self.loss, used, ranks):
+            warnings.warn(text, UserWarning, stacklevel=4)
         batch_size = max(used, ranks)  # fewer samples than ranks are one batch, in which some ranks have nothing
         settings = dict(
             validation=self.validation,

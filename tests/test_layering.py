@@ -12,20 +12,21 @@ import dtnn
 ROOT = Path(dtnn.__file__).parent
 
 # What each room may import of dtnn, floor by floor. A name that stands for a room includes all of its files.
-GROUND = {"phrases", "kernels", "records", "commands", "machine", "named", "whole_file", "allowed"}
+GROUND = {"phrases", "kernels", "records", "commands", "machine", "named", "whole_file", "allowed", "absent"}
 FIRST = {"nn", "comm", "data", "plots", "gradients", "tracing", "explain", "history", "inject"}
 SECOND = {"optim", "parallel"}
 THIRD = {"training", "cluster"}
 MAY_IMPORT = {
     "kernels": {"machine"},
     "allowed": set(),
+    "absent": set(),
     "records": {"allowed"},
     "commands": {"allowed", "records"},
     "machine": {"allowed"},
     "named": set(),
-    "nn": {"allowed", "kernels"},
+    "nn": {"absent", "allowed", "kernels"},
     "comm": {"allowed", "records", "machine"},
-    "data": {"allowed", "kernels"},
+    "data": {"absent", "allowed", "kernels"},
     "tracing": {"allowed", "records", "whole_file"},
     "phrases": set(),
     "plots": {"allowed", "phrases", "records", "tracing"},
@@ -34,8 +35,8 @@ MAY_IMPORT = {
     "gradients": {"allowed", "records", "plots"},
     "injection": {"comm"},
     "inject": {"allowed", "injection"},
-    "optim": {"allowed", "nn", "kernels"},
-    "parallel": {"allowed", "nn", "comm", "records"},
+    "optim": {"absent", "allowed", "nn", "kernels"},
+    "parallel": {"absent", "allowed", "nn", "comm", "records"},
     "training": {"allowed", "nn", "optim", "data", "comm", "parallel", "records", "commands", "kernels", "machine", "named"},
     "cluster": {
         "allowed",
@@ -62,13 +63,14 @@ MAY_IMPORT = {
     "reuse": {"nn"},
     "input_shape": {"allowed"},
     "known": {"allowed", "comm", "nn", "optim", "parallel", "named"},
-    "fitting": GROUND | FIRST | SECOND | THIRD | {"known", "recipe"},
+    "advice": {"nn"},
+    "fitting": GROUND | FIRST | SECOND | THIRD | {"advice", "known", "recipe"},
     "model": GROUND | FIRST | SECOND | THIRD | {"description", "fitting", "input_shape", "reuse", "model_file", "known"},
     "model_file": {"allowed", "nn", "description", "model", "training", "weights"},
     "check": GROUND | FIRST | SECOND | THIRD | {"known", "model"},
     "views": {"allowed", "nn", "data", "plots", "training"},
     "scaling": GROUND | FIRST | SECOND | THIRD | {"known", "model", "fitting"},
-    "zoo": {"allowed", "nn", "model"},
+    "zoo": {"absent", "allowed", "nn", "model"},
     "warmup": GROUND | FIRST | SECOND | THIRD | {"known", "model", "zoo"},
     "lab": None,  # anything
     "cli": None,

@@ -96,8 +96,8 @@ class Started:
 def _conduct(crew, parcel, before, run):
     """See a run through, after the one before it."""
     while before is not None and not before._drained.wait(0.1):
-        stuck = f" (rank {', '.join(map(str, before.stuck))} can't be interrupted; cluster.restart() goes on without it)"
-        run._waits("the run before it to end" + (stuck if before.stuck else ""))
+        stuck = f"rank {', '.join(map(str, before.stuck))} can't be interrupted; cluster.restart() goes on without it"
+        run._waits(f"the run before it to end ({stuck if before.stuck else 'its end() ends it'})")
         if not run.done and (crew.stopped or run._given_up(queued=True)):
             run._interrupting()
             finish(run)  # for the user; whoever comes next still waits for the one that runs

@@ -1,5 +1,6 @@
 """Data sets: arrays with a meaning, their mini-batches, and who gets which."""
 
+from ..absent import absent
 from . import toy2d
 from .augment import Cutout, Flip, Shift
 from .batches import batches, global_batch, permutation, shares
@@ -35,3 +36,7 @@ __all__ = [
     "synthetic",
     "toy2d",
 ]
+
+
+def __getattr__(name):
+    raise absent(__name__, name, __all__)

@@ -1,5 +1,6 @@
 """Layers, losses and metrics, in PyTorch's words; no communication, no data."""
 
+from ..absent import absent
 from .activations import ELU, GELU, Arctanh, LeakyReLU, Log, ReLU, Sigmoid, SiLU, Tanh
 from .attention import MultiHeadAttention, TransformerEncoderBlock
 from .average_pooling import AdaptiveAvgPool2d, AvgPool2d, GlobalAvgPool2d
@@ -32,3 +33,7 @@ __all__ = [
     "binary_cross_entropy", "cross_entropy", "glorot_normal", "glorot_uniform", "he_normal", "he_uniform", "hinge", "huber",
     "lecun_normal", "lecun_uniform", "mae", "mse", "ones", "orthogonal", "summary", "zeros",
 ]  # fmt: skip
+
+
+def __getattr__(name):
+    raise absent(__name__, name, __all__)

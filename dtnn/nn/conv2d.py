@@ -9,6 +9,7 @@ from ..kernels.conv_plan import Window
 from .init import initialiser
 from .layer import Layer, Parameter, keeps_weights
 from .numbers import pair, whole
+from .outputs_only import outputs_only
 from .passes import Pass, checked
 
 ALGORITHMS = {"direct": conv_direct, "im2col": conv_im2col, "winograd": conv_winograd}
@@ -64,8 +65,9 @@ class Conv2d(Layer):
     (6, 28, 28, 3)
     """
 
+    @outputs_only
     def __init__(
-        self, channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, init="he_uniform",
+        self, channels, kernel_size, *, stride=1, padding=0, dilation=1, groups=1, bias=True, init="he_uniform",
         algorithm="auto", exact=False,
     ):  # fmt: skip
         self.channels, self.groups = whole(channels, "channels", "Conv2d"), whole(groups, "groups", "Conv2d")

@@ -8,6 +8,7 @@ from ..kernels.activations import sum_delta
 from .init import initialiser
 from .layer import Layer, Parameter, keeps_weights
 from .numbers import whole
+from .outputs_only import outputs_only
 from .passes import Pass, checked
 
 
@@ -39,7 +40,8 @@ class Linear(Layer):
 
     replays = True
 
-    def __init__(self, features, bias=True, init="he_uniform"):
+    @outputs_only
+    def __init__(self, features, *, bias=True, init="he_uniform"):
         self.features = whole(features, "features", "Linear")
         self.weight, self.bias, self.init = None, bias, init
         flag("Linear: bias", bias)

@@ -1,5 +1,6 @@
 """How weights change: optimizers, which are frozen settings, and schedules, which are functions of the progress."""
 
+from ..absent import absent
 from .adagrad import Adagrad
 from .adam import Adam
 from .adamw import AdamW
@@ -24,3 +25,7 @@ from .sgd import SGD
 
 # What `fit(optimizer="...")` may name, and what an error about another name lists: optimizers only.
 __all__ = ["LAMB", "LARS", "SGD", "Adagrad", "Adam", "AdamW", "Nadam", "RMSProp"]
+
+
+def __getattr__(name):
+    raise absent(__name__, name, {name for name in globals() if not name.startswith("_")})

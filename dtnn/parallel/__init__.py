@@ -1,5 +1,6 @@
 """How the replicas of a network stay together: one file a strategy."""
 
+from ..absent import absent
 from .accumulate import Accumulate
 from .allreduce import AllReduce
 from .broadcast import broadcast
@@ -20,3 +21,7 @@ __all__ = [
     "Accumulate", "AllReduce", "Compressed", "Exchange", "Gossip", "LocalSGD", "OutOfSync", "ParameterServer", "Sharded",
     "Strategy", "broadcast", "check_in_step", "check_repeatable", "in_sync", "out_of_step",
 ]  # fmt: skip
+
+
+def __getattr__(name):
+    raise absent(__name__, name, __all__)

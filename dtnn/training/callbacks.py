@@ -49,7 +49,12 @@ def with_callbacks(generator, callbacks, model):
 
 
 def _answer(callback, record):
-    answer = callback(record)
+    try:
+        answer = callback(record)
+    except Exception as error:
+        if hasattr(error, "add_note"):  # Python 3.11
+            error.add_note(f"raised by the callback {shown(callback)}, which was given a {type(record).__name__}")
+        raise
     try:
         return listed(answer)
     except TypeError:

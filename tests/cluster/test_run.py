@@ -224,7 +224,7 @@ def test_runs_follow_each_other(cluster):
     third = cluster.run(lambda comm: "third")
     time.sleep(0.2)
     assert second.state == "waiting"
-    assert second.waiting_for == "the run before it to end"
+    assert second.waiting_for == "the run before it to end (its end() ends it)"
     second.interrupt()
     assert second.wait(SECONDS)
     assert second.state == "interrupted"

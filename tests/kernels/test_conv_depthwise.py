@@ -32,7 +32,8 @@ def plain(x, w, bias, dy, window, relu):
 @pytest.mark.parametrize("shape", SHAPES)
 def test_against_the_plain_loops(shape, relu):
     C, each, size, kernel, N, window = shape
-    rng, layer = np.random.default_rng(0), Conv2d(C * each, kernel, *window, groups=C)
+    rng = np.random.default_rng(0)
+    layer = Conv2d(C * each, kernel, stride=window.stride, padding=window.padding, dilation=window.dilation, groups=C)
     out = layer.build((C, *size), rng)
     x, w, bias, dy = (
         rng.standard_normal(s).astype(np.float32) for s in ((C, *size, N), (C * each, 1, *kernel), (C * each,), (*out, N))

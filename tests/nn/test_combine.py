@@ -23,12 +23,14 @@ from tests.nn.checks import agree, build, check_gradients
 
 
 def block(channels=3, shortcut=None, stride=1):
-    body = Sequential(Conv2d(channels, 3, stride, 1), BatchNorm2d(), ReLU(), Conv2d(channels, 3, 1, 1), BatchNorm2d())
+    body = Sequential(
+        Conv2d(channels, 3, stride=stride, padding=1), BatchNorm2d(), ReLU(), Conv2d(channels, 3, padding=1), BatchNorm2d()
+    )
     return Residual(body, shortcut)
 
 
 def projection(channels, stride):
-    return Sequential(Conv2d(channels, 1, stride), BatchNorm2d())
+    return Sequential(Conv2d(channels, 1, stride=stride), BatchNorm2d())
 
 
 class Shift(Layer):

@@ -138,12 +138,12 @@ def test_same_padding_of_a_dilated_kernel():  # case 53
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_groups_are_convolutions_apart(dtype):  # case 58
     rng = np.random.default_rng(0)
-    layer, _ = build(Conv2d(6, 3, 2, 1, groups=3), (6, 7, 6), dtype)
+    layer, _ = build(Conv2d(6, 3, stride=2, padding=1, groups=3), (6, 7, 6), dtype)
     x, dy = rng.standard_normal((6, 7, 6, 4)).astype(dtype), rng.standard_normal((6, 4, 3, 4)).astype(dtype)
     y, dx = run(layer, x, dy.copy())
     assert layer.weight.value.shape == (6, 2, 3, 3)
     for g in range(3):
-        c, alone = slice(2 * g, 2 * g + 2), build(Conv2d(2, 3, 2, 1), (2, 7, 6), dtype)[0]
+        c, alone = slice(2 * g, 2 * g + 2), build(Conv2d(2, 3, stride=2, padding=1), (2, 7, 6), dtype)[0]
         alone.weight.value[...], alone.bias.value[...] = layer.weight.value[c], layer.bias.value[c]
         y_g, dx_g = run(alone, np.ascontiguousarray(x[c]), dy[c].copy())
         np.testing.assert_allclose(y[c], y_g, atol=1e-5)

@@ -22,7 +22,11 @@ NETS = {
     "Conv2d(6, 3, groups=3), Conv2d(6, 3, groups=6), BatchNorm2d(), ReLU(), AvgPool2d(2), Reshape((-1,))": (3, 8, 8),
     "Conv2d(16, 3, padding=1), Conv2d(16, 3, padding=1), ReLU(), MaxPool2d(2, 1), MaxPool2d(3, 2, 1)": (16, 6, 5),
     "Conv2d(3, 3, padding=1), Residual(Sequential(Conv2d(3, 3, padding=1), BatchNorm2d(), ReLU())), ReLU()": (3, 5, 6),
-    "Residual(Sequential(Conv2d(4, 3, 2, 1), BatchNorm2d()), Conv2d(4, 1, stride=2)), ReLU(), Flatten(), Dropout(0.5)": (3, 6, 5),
+    "Residual(Sequential(Conv2d(4, 3, stride=2, padding=1), BatchNorm2d()), Conv2d(4, 1, stride=2)), ReLU(), Dropout(0.5)": (
+        3,
+        6,
+        5,
+    ),
     "Concatenate(Sequential(), Conv2d(2, 3, padding=1)), ReLU(), Concatenate(Conv2d(3, 1), Conv2d(2, 1))": (3, 4, 5),
     "Linear(8), BatchNorm1d(), ELU(), LayerNorm(), Linear(4), Tanh(), Linear(4), Softmax()": (6,),
     "Linear(8, bias=False), GELU(), SiLU(), Sigmoid(), Linear(4), LogSoftmax()": (6, 3),

@@ -46,4 +46,4 @@ def residual_block(channels, stride):
 
 def convolution(channels, size=3, stride=1):
     """Without a bias, because BatchNorm follows."""
-    return Conv2d(channels, size, stride, padding=size // 2, bias=False, init="he_normal")
+    return Conv2d(channels, size, stride=stride, padding=size // 2, bias=False, init="he_normal")
