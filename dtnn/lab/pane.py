@@ -7,6 +7,8 @@ import ipywidgets as widgets
 from ..plots.picture import WIDTH
 from ..plots.screens import _line
 
+HEIGHT = "250px"  # of a picture on a narrow page
+
 
 class Pane:
     """A screen for `dtnn.plots.Live` that is part of a panel: an image of fixed size, and a line below it."""
@@ -17,7 +19,8 @@ class Pane:
         self.image = widgets.Image(format="png", layout={"width": "960px", "max_width": "100%", "height": "auto", "margin": "0"})
         self.image.add_class("dtnn-live").layout.display = "none"
         self.line = widgets.HTML(layout={"margin": "0 0 4px 12px"}).add_class("dtnn-line")
-        self.box = widgets.VBox([self.image, self.line], layout={"overflow": "hidden", "min_width": "0"})
+        room = {"overflow": "hidden", "min_width": "0", "min_height": HEIGHT}  # what lies below stays where it is
+        self.box = widgets.VBox([self.image, self.line], layout=room)
         self.last, self.text, self.scale = None, "", 1.0  # pixels of the picture for each of a usual one
         self._hidden, self._live = False, None
 

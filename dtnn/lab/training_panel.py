@@ -51,6 +51,8 @@ class TrainingPanel:
         self.phase.add_class("dtnn-phase")
         self.message, self.insights = Message(), Insights(model, lambda: settings.data)
         self.pane = self.insights.pane
+        self.pane.say("Train, and loss, accuracy and where each rank's time goes appear here, as they happen.")
+        self._show_rate(settings.settings()["optimizer"])
         steps = self.train_button, self.pause_button, self.step_button, self.phase_button, self.stop_button
         self.tools = widgets.HBox([*steps, self.lr, self.lr_button, self.state], layout={"flex_flow": "row wrap"})
         inside = [self.tools, self.message.box, self.phase, self.insights.box]

@@ -489,3 +489,8 @@ def test_gradients_of_a_run_that_goes_on(studio):
     assert insights.gradients.message.text == ""
     assert insights.gradients.picture.value[1:4] == b"PNG"
     assert insights.layer.options == ("over time", "linear_1", "linear_2")
+
+
+def test_before_a_training_it_says_what_will_be_seen_where(studio):
+    assert "appear here" in studio.training.pane.line.value
+    assert studio.training.lr.value == studio.settings.settings()["optimizer"].lr > 0
