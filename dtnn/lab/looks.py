@@ -7,6 +7,8 @@ import ipywidgets as widgets
 CSS = """<style>
 .dtnn-panel { border: 1px solid var(--jp-border-color2, #ccc); border-radius: 4px; padding: 6px 8px; overflow: hidden; }
 .dtnn-panel .jupyter-button { padding: 0 6px; }
+.dtnn-panel button.jupyter-button:disabled, .dtnn-training button.jupyter-button:disabled { opacity: 1;
+  background-color: var(--jp-layout-color2, #eee) !important; color: var(--jp-ui-font-color2, #555) !important; }
 .dtnn-panel .widget-html-content, .dtnn-training .widget-html-content { line-height: 1.4; min-width: 0; }
 .dtnn-panel .widget-tab-contents, .dtnn-training .widget-tab-contents { padding: 4px; }
 .dtnn-training .widget-tab > .lm-TabBar .lm-TabBar-tab { flex: 1 1 auto; padding: 0 6px; min-width: 0; }
