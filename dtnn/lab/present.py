@@ -29,7 +29,7 @@ class Present:
     def follow(self, run, model):
         """From now on it is this run, which trains this model."""
         self.run, self._model, self._twin = run, model, None
-        self._pace, self._due, self._seen = Pace(run, math.inf, math.inf), 0.0, -1
+        self._pace, self._due, self._seen = Pace(run, math.inf, math.inf, eager=0.0), 0.0, -1
 
     @property
     def goes_on(self):

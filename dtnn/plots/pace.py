@@ -23,15 +23,17 @@ class Pace:
         Otherwise the training stands still meanwhile.
     often, seldom : float
         Seconds between two pictures, at most, where a core idles and where none does.
+    eager : float
+        Seconds of drawing that may come early.
 
     Notes
     -----
-    Where none idles, t seconds of a run have pictures for ``SHARE t + EAGER log t`` seconds: a short one, or the first half
+    Where none idles, t seconds of a run have pictures for ``SHARE t + eager log t`` seconds: a short one, or the first half
     minute, is seen nearly as often as can be, and a long one loses little.
     """
 
-    def __init__(self, run, often=OFTEN, seldom=SELDOM):
-        self.run, self._often, self._seldom, self._pictures = run, often, seldom, 0
+    def __init__(self, run, often=OFTEN, seldom=SELDOM, eager=EAGER):
+        self.run, self._often, self._seldom, self._eager, self._pictures = run, often, seldom, eager, 0
         self._since, self._idle = time.perf_counter(), idle_seconds()
         self._begun = self._since
 
@@ -51,7 +53,7 @@ class Pace:
         self._pictures += 1
         if (self._core_idles() and self.apart) or self._pictures <= ONCE:
             return max(least, min(cost / FREE_SHARE, self._often))
-        share = SHARE + EAGER / max(1.0, self._since - self._begun)
+        share = SHARE + self._eager / max(1.0, self._since - self._begun)
         return max(least, min(cost / share, self._seldom))
 
     def _core_idles(self):
