@@ -48,7 +48,7 @@ def header(text):
     return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
 
 
-REFUSED = r"altered\.npz is not|is none of dtnn|is not a layer|layer|shape|dtype|seed|bias"
+REFUSED = r"altered\.npz is not|is none of dtnn|is not a layer|layer|shape|dtype|seed|bias|must be below"
 HOSTILE = {
     "pickle": npy(np.array([Bomb()], object)),
     "pickle as text": npy(np.array(["a", Bomb()], object)),

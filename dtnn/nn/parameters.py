@@ -68,6 +68,7 @@ class Parameters:
         self.trainable = sum(rounded(p.value.size) for _, p, trainable in found if trainable)
         size = self.trainable + ROOM + sum(rounded(p.value.size) for _, p, trainable in found if not trainable)
         self.value, self.grad = aligned(size, self.dtype), aligned(size, self.dtype)
+        self._region = None  # what was last asked of `reduced`
         self._own_memory = True
         self.decay = np.zeros(self.trainable, self.dtype)
         self.segments, start = [], 0
@@ -94,10 +95,12 @@ class Parameters:
         return self.reduced(count)[self.trainable :]
 
     def reduced(self, count=0):
-        """grad[:trainable + count]: the gradients with the tail, one contiguous vector."""
+        """grad[:trainable + count]: the gradients with the tail, one contiguous vector; asked for again, the same object."""
         if not 0 <= count <= ROOM:
             raise ValueError(f"Parameters: a tail of {count} numbers was asked for; there is room for {ROOM} at most")
-        return self.grad[: self.trainable + count]
+        if self._region is None or self._region.base is not self.grad.base or self._region.size != self.trainable + count:
+            self._region = self.grad[: self.trainable + count]
+        return self._region
 
     def place_gradients(self, memory):
         """Keep the gradients in other memory from now on, such as other processes see; they are zero then.
@@ -107,7 +110,7 @@ class Parameters:
         memory : ndarray of uint8
             `gradient_bytes` of them, that begin at a cache line.
         """
-        self.grad, self._own_memory = memory[: self.grad.nbytes].view(self.dtype), False
+        self.grad, self._own_memory, self._region = memory[: self.grad.nbytes].view(self.dtype), False, None
         self.grad[:] = 0
         for s, parameter in zip(self.segments, self._moved):
             parameter.grad = self.grad[s.start : s.start + s.size].reshape(s.shape)

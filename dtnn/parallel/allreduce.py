@@ -102,6 +102,9 @@ class AllReduce:
         if comm.size == 1:
             return 0
         region = parameters.reduced(tail)
+        if self.algorithm == "native" and self.bucket_bytes is None and not self.overlap:
+            comm.Allreduce(region)  # the usual case without detours
+            return region.nbytes
         own = callable(self.algorithm)
         if own and tail:
             comm.Allreduce(region[-tail:])  # apart: what ranks decide must not depend on a function that may be wrong
@@ -139,22 +142,12 @@ class Together(Exchange):
 
     def __init__(self, *parts):
         super().__init__(*parts)
-        self.overlap = self.region = None
-        self.plain = self.strategy.algorithm == "native" and not self.strategy.overlap and self.strategy.bucket_bytes is None
+        self.overlap = None
         self._share_gradients()
         if self.strategy.overlap and self.comm.size > 1:
             from .overlap import Overlap  # it knows layers, so it loads Numba, which a communicator's user may not want
 
             self.overlap = Overlap(self.comm, self.parameters, self.strategy.buckets(self.parameters.reduced()))
-
-    def _at_once(self, tail):
-        """All that there is to sum, when backward has ended; the usual case without detours."""
-        if not self.plain or self.comm.size == 1:
-            return self.strategy.reduce(self.comm, self.parameters, tail)
-        if self.region is None or self.region.size != self.parameters.trainable + tail:
-            self.region = self.parameters.reduced(tail)
-        self.comm.Allreduce(self.region)
-        return self.region.nbytes
 
     def _share_gradients(self):
         """Keep the gradients where the native sum needs no copies, if the communicator has such a place."""
@@ -170,7 +163,7 @@ class Together(Exchange):
 
     def combine(self, tail, count, total, progress):
         if self.overlap is None:
-            return self._at_once(tail)
+            return self.strategy.reduce(self.comm, self.parameters, tail)
         handed = self.overlap.finish(self.parameters.tail(tail))
         self.begun, self.hidden = self.overlap.begun, self.overlap.hidden
         self.overlap.reset()
