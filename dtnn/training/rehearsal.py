@@ -15,6 +15,7 @@ from ..optim import Progress
 from ..records import Note
 from .epoch import begin_epoch
 from .evaluate import evaluate
+from .not_finite import check_gradient
 from .predict import BATCH
 
 PERIOD = 0.1  # seconds between two looks at what is being compiled
@@ -79,6 +80,7 @@ def _step(replica, count):
 def _update(replica):
     """A rate of 0 and gradients of 0 leave all weights as they are."""
     replica.parameters.grad[:] = 0
+    check_gradient(0, replica.parameters)
     if not dataclasses.is_dataclass(replica.optimizer):  # one of the user's own, in plain Python
         return
     still = dataclasses.replace(replica.optimizer, lr=0.0)
