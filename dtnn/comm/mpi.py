@@ -14,12 +14,12 @@ from .agreement import digest, disagreement, extremes, texts_of_ranks
 from .checked import described, known_rank
 from .failures import RankFailed
 from .flat import flat, number_or_array, put_back, reducible
+from .messages import known_to_mpi, memory, pieces, take_back
 from .notices import Notices
 from .pending import NUMBERS, Pending
 from .polling import Patience, is_crowded
 from .shared_sum import KINDS, LEAST, SharedSum
 
-LARGEST_MESSAGE = 2**31 - 1  # bytes; not every MPI library counts further
 UNUSED_TAG = 32_109
 
 
@@ -100,7 +100,7 @@ class MPI:
         self._count(elements)
         self._compare(f"Bcast from rank {root}", array)
         begin = self.world.Bcast if self.blocking else self.world.Ibcast
-        calls = (begin(_memory(piece), root) for piece in pieces(elements))
+        calls = (begin(memory(piece), root) for piece in pieces(elements))
         Pending(self, calls, elements, elements.nbytes, partial(put_back, elements, array)).Wait()
         return array
 
@@ -129,7 +129,7 @@ class MPI:
         begin = self.world.Gather if self.blocking else self.world.Igather
         sent = pieces(elements)
         rows = [np.empty((self.size if self.rank == root else 0, piece.size), piece.dtype) for piece in sent]
-        calls = (begin(_memory(piece), _memory(row.reshape(-1)), root) for piece, row in zip(sent, rows))
+        calls = (begin(memory(piece), memory(row.reshape(-1)), root) for piece, row in zip(sent, rows))
         Pending(self, calls, [sent, rows], self.size * elements.nbytes).Wait()
         return np.concatenate(rows, axis=1).reshape(self.size, *array.shape) if self.rank == root else None
 
@@ -190,18 +190,7 @@ class MPI:
         Pending(self, ((self.world.Barrier if self.blocking else self.world.Ibarrier)() for _ in range(1)), None).Wait()
 
     def shared(self, size):
-        """Memory in which this rank's part of a sum may lie, so that it is added up without copies; collective.
-
-        Parameters
-        ----------
-        size : int
-            Bytes.
-
-        Returns
-        -------
-        ndarray of uint8, zero, or None
-            None, on all ranks, where they don't add up in shared memory.
-        """
+        """Memory in which sums are made without copies, or None; collective. See `SharedSum.room`."""
         return self._house_memory(f"{size} bytes to add up in").room(size) if self.size > 1 else None
 
     def let_go(self):
@@ -265,45 +254,22 @@ class MPI:
     def _send(self, array, dest, tag):
         elements, dest = flat(array), known_rank(dest, self.size, "dest")
         self._count(elements)
-        calls = (self.world.Isend(_memory(piece), dest, tag) for piece in pieces(elements))
+        calls = (self.world.Isend(memory(piece), dest, tag) for piece in pieces(elements))
         return Pending(self, calls, elements, elements.nbytes)
 
     def _receive(self, array, source, tag):
         elements, source = flat(array, writeable=True), known_rank(source, self.size, "source")
         messages = pieces(elements)
-        calls = (self.world.Irecv(_memory(piece), source, tag) for piece in messages)
+        calls = (self.world.Irecv(memory(piece), source, tag) for piece in messages)
         expected = [(source, piece.nbytes) for piece in messages]
         return Pending(self, calls, elements, elements.nbytes, partial(put_back, elements, array), expected)
 
     def _reduce(self, array, elements, op, begin):
         self._count(elements)
-        numbers = _known_to_mpi(elements)
+        numbers = known_to_mpi(elements)
         calls = (begin(self.library.IN_PLACE, piece, self._operations[op]) for piece in pieces(numbers))
-        return Pending(self, calls, numbers, numbers.nbytes, partial(_take_back, numbers, elements, array))
+        return Pending(self, calls, numbers, numbers.nbytes, partial(take_back, numbers, elements, array))
 
     def _count(self, elements):
         if self.size > 1:
             self.bytes += elements.nbytes
-
-
-def pieces(elements):
-    """A flat array in messages of at most `LARGEST_MESSAGE` bytes; at least one, be it empty."""
-    step = max(1, LARGEST_MESSAGE // elements.itemsize)
-    return [elements[start : start + step] for start in range(0, max(1, elements.size), step)]
-
-
-def _memory(elements):
-    return elements.view(np.uint8)
-
-
-def _known_to_mpi(elements):
-    """The same numbers in a type that MPI can reduce; half precision is summed in single."""
-    if elements.dtype == np.float16:
-        return elements.astype(np.float32)
-    return elements.view(np.uint8) if elements.dtype == bool else elements
-
-
-def _take_back(numbers, elements, array):
-    if numbers.dtype == np.float32 and elements.dtype == np.float16:
-        elements[...] = numbers
-    put_back(elements, array)

@@ -11,9 +11,8 @@ import traceback
 import numpy as np
 import pytest
 
-from dtnn.comm import Mismatch, RankFailed
-from dtnn.comm import mpi as mpi_module
-from dtnn.comm.mpi import pieces
+from dtnn.comm import Mismatch, RankFailed, messages
+from dtnn.comm.messages import pieces
 from dtnn.comm.pending import HELD
 from tests.comm.contract import MISMATCHES, mismatch_of
 from tests.comm.mpi_job import run_mpi
@@ -178,7 +177,7 @@ def test_long_arrays_go_in_pieces():  # case 25
 
 
 def send_long(pool):
-    mpi_module.LARGEST_MESSAGE = 1 << 20
+    messages.LARGEST_MESSAGE = 1 << 20
     mpi_module.LEAST = 1 << 40  # no sums in shared memory
     comm = pool.checkout()
     right = np.random.default_rng(0).standard_normal(7 << 16)  # 3.5 MiB
@@ -309,7 +308,7 @@ def test_errors_travel():
 
 @pytest.mark.parametrize(("size", "lengths"), [(0, [0]), (1, [1]), (4, [4]), (5, [4, 1]), (12, [4, 4, 4])])
 def test_pieces_are_all_of_it(size, lengths, monkeypatch):
-    monkeypatch.setattr(mpi_module, "LARGEST_MESSAGE", 39)  # 4 numbers of 8 bytes, and a bit
+    monkeypatch.setattr(messages, "LARGEST_MESSAGE", 39)  # 4 numbers of 8 bytes, and a bit
     elements = np.arange(float(size))
     assert [len(piece) for piece in pieces(elements)] == lengths
     np.testing.assert_array_equal(np.concatenate(pieces(elements)), elements)
