@@ -9,7 +9,7 @@ FREE_SHARE = 0.08  # of an idle core's time that drawing may take
 SHARE = 0.0125  # of the training's time for drawing; with what it leaves in the caches, and records, measured to be 2 % at most
 SELDOM = 5.0  # seconds between two pictures, at most
 IDLE = 0.5  # of a core must have been idle for one to be called so
-EAGER = 0.6  # seconds of drawing that may come early: whoever has just begun wants to see that it lives
+EAGER = 0.4  # seconds of drawing, a dozen pictures, that come early: whoever has just begun wants to see that it lives
 ONCE = 2  # pictures that may take longer: the first ones import, and find fonts
 
 
@@ -28,14 +28,13 @@ class Pace:
 
     Notes
     -----
-    Where none idles, t seconds of a run have pictures for ``SHARE t + eager log t`` seconds: a short one, or the first half
-    minute, is seen nearly as often as can be, and a long one loses little.
+    Where none idles, t seconds of a run have pictures for ``SHARE t + EAGER`` seconds.
     """
 
     def __init__(self, run, often=OFTEN, seldom=SELDOM, eager=EAGER):
         self.run, self._often, self._seldom, self._eager, self._pictures = run, often, seldom, eager, 0
         self._since, self._idle = time.perf_counter(), idle_seconds()
-        self._begun = self._since
+        self._spent = 0.0  # seconds of drawing where no core idled
 
     def clock(self):
         """Seconds, in which the cost of a picture is measured: the processor's where it may be shared, else those that pass."""
@@ -53,8 +52,9 @@ class Pace:
         self._pictures += 1
         if (self._core_idles() and self.apart) or self._pictures <= ONCE:
             return max(least, min(cost / FREE_SHARE, self._often))
-        share = SHARE + self._eager / max(1.0, self._since - self._begun)
-        return max(least, min(cost / share, self._seldom))
+        self._spent += cost
+        share, most = (FREE_SHARE, self._often) if self._spent < self._eager else (SHARE, self._seldom)
+        return max(least, min(cost / share, most))
 
     def _core_idles(self):
         """Whether a core had nothing to do since the last time this was asked."""
