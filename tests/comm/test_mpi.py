@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from dtnn.comm import Mismatch, RankFailed, messages
+from dtnn.comm import mpi as mpi_module
 from dtnn.comm.messages import pieces
 from dtnn.comm.pending import HELD
 from tests.comm.contract import MISMATCHES, mismatch_of
