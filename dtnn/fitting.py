@@ -11,6 +11,7 @@ from .history import History
 from .parallel import check_in_step, check_repeatable
 from .recipe import recipe
 from .records import Finish, Recorder
+from .sentence import sentence
 from .training import train, with_callbacks
 
 NOBODY = (
@@ -162,7 +163,7 @@ class Fitting:
             here.records.append(Finish("interrupted", time.time()))
         except BaseException as error:
             here.state, here.error = "failed", error
-            here.records.append(Finish("failed", time.time(), repr(error)))
+            here.records.append(Finish("failed", time.time(), sentence(error)))
             raise
         finally:
             self.model.history, self.model.run = History(here.records), None
@@ -182,7 +183,7 @@ class Fitting:
         except KeyboardInterrupt:
             run.end("interrupted")
         except BaseException as error:
-            run.end(f"{type(error).__name__}: {error}")
+            run.end(sentence(error))
             raise
         finally:
             self.model.history = History(run.records)

@@ -8,6 +8,7 @@ import traceback
 
 from .cluster.run import Run
 from .records import Epoch, Finish, Recorder
+from .sentence import sentence
 
 OFTEN = 60.0  # seconds between two looks at the run in its file
 AFTER_YOU = 0.05  # seconds that each next rank waits before it says what all may have to say
@@ -59,7 +60,7 @@ class Told:
         story = f"Rank {self.comm.rank} failed:\n{''.join(traceback.format_exception(error))}"
         if self.comm.size > 1:
             print(story, file=sys.stderr, flush=True)
-        self.records.append(Finish("failed", time.time(), f"{type(error).__name__}: {error}"))
+        self.records.append(Finish("failed", time.time(), sentence(error)))
         with contextlib.suppress(OSError):  # no folder, no space: it has been said
             self._write(self.records, "failed", story)
 

@@ -12,7 +12,7 @@ import dtnn
 ROOT = Path(dtnn.__file__).parent
 
 # What each room may import of dtnn, floor by floor. A name that stands for a room includes all of its files.
-GROUND = {"phrases", "kernels", "records", "commands", "machine", "named", "whole_file", "allowed", "absent"}
+GROUND = {"phrases", "kernels", "records", "commands", "machine", "named", "whole_file", "allowed", "absent", "sentence"}
 FIRST = {"nn", "comm", "data", "plots", "gradients", "tracing", "explain", "history", "inject"}
 SECOND = {"optim", "parallel"}
 THIRD = {"training", "cluster"}
@@ -20,6 +20,7 @@ MAY_IMPORT = {
     "kernels": {"machine"},
     "allowed": set(),
     "absent": set(),
+    "sentence": set(),
     "records": {"allowed"},
     "commands": {"allowed", "records"},
     "machine": {"allowed"},
@@ -29,7 +30,7 @@ MAY_IMPORT = {
     "data": {"absent", "allowed", "kernels"},
     "tracing": {"allowed", "records", "whole_file"},
     "phrases": set(),
-    "plots": {"allowed", "phrases", "records", "tracing"},
+    "plots": {"allowed", "phrases", "records", "sentence", "tracing"},
     "explain": {"allowed", "phrases", "records", "tracing"},
     "history": {"allowed", "records", "plots", "explain"},
     "gradients": {"allowed", "records", "plots"},
@@ -37,13 +38,27 @@ MAY_IMPORT = {
     "inject": {"allowed", "injection"},
     "optim": {"absent", "allowed", "nn", "kernels"},
     "parallel": {"absent", "allowed", "nn", "comm", "records"},
-    "training": {"allowed", "nn", "optim", "data", "comm", "parallel", "records", "commands", "kernels", "machine", "named"},
+    "training": {
+        "allowed",
+        "nn",
+        "optim",
+        "data",
+        "comm",
+        "parallel",
+        "records",
+        "commands",
+        "kernels",
+        "machine",
+        "named",
+        "sentence",
+    },
     "cluster": {
         "allowed",
         "comm",
         "inject",
         "gradients",
         "records",
+        "sentence",
         "commands",
         "machine",
         "history",

@@ -13,7 +13,9 @@ import pytest
 import dtnn
 from dtnn import Model, Stop, optim
 from dtnn.nn import Flatten, Layer, Linear, ReLU
-from dtnn.records import Epoch, Ledger, Note, Place, Step
+from dtnn.plots.live import Live
+from dtnn.records import Epoch, Finish, Ledger, Note, Place, Step
+from dtnn.sentence import sentence
 from tests.comm.mpi_job import why_no_mpi
 
 ROOT = Path(__file__).parents[1]
@@ -98,8 +100,15 @@ def test_a_callback_raises_on_rank_0(cluster):
         if isinstance(record, Step) and record.step == 3:
             raise RuntimeError("a mistake in my callback")
 
-    with pytest.raises(RuntimeError, match="a mistake in my callback"):
-        network().fit(x, y, cluster=cluster, epochs=5, batch_size=10, callbacks=[fail], show=False)
+    model = network()
+    with pytest.raises(RuntimeError, match="a mistake in my callback") as caught:
+        model.fit(x, y, cluster=cluster, epochs=5, batch_size=10, callbacks=[fail], show=False)
+    named = "a mistake in my callback (raised by the callback fail, which was given a Step)"
+    assert sentence(caught.value) == f"RuntimeError: {named}"
+    assert sentence(model.run.error) == f"RuntimeError: {named}"
+    assert repr(model.run).endswith(f", RuntimeError: {named}>")
+    assert Live(model.run).error == f"rank 0: RuntimeError: {named}"
+    assert model.history.records.last(Finish).text == named
     test_the_weights_are_those_of_one_rank_and_come_back(cluster)
 
 

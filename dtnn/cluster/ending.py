@@ -3,6 +3,7 @@
 import time
 
 from ..records import Finish
+from ..sentence import noted
 from . import failure
 
 
@@ -45,8 +46,12 @@ def _interrupted(run):
 def _add_finish(run, state):
     """A run that was cut off could not tell its end itself."""
     if state in ("failed", "interrupted") and not (run.records and isinstance(run.records[-1], Finish)):
-        text = str(run.error).strip().splitlines()[-1] if run.error and str(run.error).strip() else ""
-        run._tell([Finish(state, time.time(), text)])
+        run._tell([Finish(state, time.time(), _last_line(run.error) if run.error else "")])
+
+
+def _last_line(error):
+    words = str(error).strip() or type(error).__name__
+    return f"{words}{noted(error)}".splitlines()[-1]
 
 
 def _call_back(run, state):

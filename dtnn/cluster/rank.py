@@ -7,6 +7,7 @@ import os
 import traceback
 
 from ..comm.failures import RankFailed
+from ..sentence import sentence
 from .outcome import Outcome
 from .parcel import unpack
 
@@ -70,7 +71,7 @@ def perform(job, comm, args=(), kwargs=None, publish=None, commands=None):
     except BaseException as error:
         if _of_a_peer(error):
             return Outcome(comm.rank, "abandoned", error=error, trace=_trace(error), waited=waited_for(error))
-        comm.fail(f"{type(error).__name__}: {error}")
+        comm.fail(sentence(error))
         return Outcome(comm.rank, "failed", error=error, trace=_trace(error))
 
 

@@ -6,6 +6,7 @@ import threading
 import time
 
 from ..records import Note, Paused, Stop
+from ..sentence import sentence
 from . import failure, run_file, showing, steering
 from . import weights as showing_weights
 from .bounded import Dropped
@@ -88,6 +89,8 @@ class Run(Conducted):
         words = [f"{self.name} on {self.size} rank{'s' * (self.size != 1)}", self.state, f"{len(self.records)} records"]
         if self.waiting_for:
             words.append(f"waiting for {self.waiting_for}")
+        if self.error:
+            words.append(sentence(self.error).splitlines()[0])
         return f"<Run: {', '.join(words)}>"
 
     def _repr_html_(self):

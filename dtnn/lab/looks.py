@@ -4,6 +4,8 @@ import html
 
 import ipywidgets as widgets
 
+from ..sentence import noted, sentence
+
 CSS = """<style>
 .dtnn-panel { border: 1px solid var(--jp-border-color2, #ccc); border-radius: 4px; padding: 6px 8px; overflow: hidden; }
 .dtnn-panel .jupyter-button { padding: 0 6px; }
@@ -97,7 +99,7 @@ def in_words(error):
     rank = getattr(error, "rank", None)
     who = "" if rank is None or f"rank {rank}" in str(error).lower() else f"rank {rank}: "
     plain = isinstance(error, ValueError | TypeError | RuntimeError | OSError) and str(error)
-    return f"{who}{error}" if plain else f"{who}{type(error).__name__}: {error}"
+    return f"{who}{error}{noted(error)}" if plain else f"{who}{sentence(error)}"
 
 
 def button(text, clicked, tip="", style="", **layout):

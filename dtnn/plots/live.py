@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import time
 
+from ..sentence import sentence
 from .headline import headline, number
 from .pace import Pace
 from .phase_words import phase_words
@@ -78,7 +79,7 @@ class Live:
         error, finish = getattr(self.run, "error", None), self.story.finish
         if error is not None:
             rank = getattr(error, "rank", None)
-            return f"{'' if rank is None else f'rank {rank}: '}{type(error).__name__}: {error}"
+            return f"{'' if rank is None else f'rank {rank}: '}{sentence(error)}"
         return finish.text if finish and finish.reason == "failed" else ""
 
     @property

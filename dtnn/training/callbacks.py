@@ -4,6 +4,7 @@ import inspect
 
 from ..allowed import shown
 from ..commands import listed
+from ..sentence import note
 
 
 def with_callbacks(generator, callbacks, model):
@@ -35,7 +36,7 @@ def with_callbacks(generator, callbacks, model):
     """
     if not isinstance(callbacks, list | tuple):
         raise TypeError(f"callbacks={shown(callbacks)}: give a list of functions of a record, such as [print]")
-    callbacks = [_one_or_two_arguments(callback, model) for callback in callbacks]
+    callbacks = [(callback, _one_or_two_arguments(callback, model)) for callback in callbacks]
     commands = []
     while True:
         try:
@@ -44,22 +45,37 @@ def with_callbacks(generator, callbacks, model):
             return end.value
         commands = listed((yield record))
         if record is not None:  # a training that pauses tells nothing, and asks for commands all the same
-            for callback in callbacks:
-                commands += _answer(callback, record)
+            for callback, call in callbacks:
+                commands += _answer(callback, call, record)
 
 
-def _answer(callback, record):
+def called(callback):
+    """How a user would call a callback: by its name, or where it has none by its line.
+
+    >>> def tell(record):
+    ...     pass
+    >>> called(tell), called([].append), called(lambda record: None)
+    ('tell', 'list.append', 'lambda of line 1')
+    """
+    name = getattr(callback, "__qualname__", None)
+    if not isinstance(name, str):
+        return shown(callback)
+    own = name.rpartition("<locals>.")[2]  # without that of the function around it
+    return f"lambda of line {callback.__code__.co_firstlineno}" if own == "<lambda>" else own
+
+
+def _answer(callback, call, record):
     try:
-        answer = callback(record)
+        answer = call(record)
     except Exception as error:
-        if hasattr(error, "add_note"):  # Python 3.11
-            error.add_note(f"raised by the callback {shown(callback)}, which was given a {type(record).__name__}")
+        kind = type(record).__name__
+        note(error, f"raised by the callback {called(callback)}, which was given a{'n' * (kind[0] in 'AEIOU')} {kind}")
         raise
     try:
         return listed(answer)
     except TypeError:
         raise TypeError(
-            f"callback {callback!r} returned {answer!r}; return dtnn.Stop(...) to end the training, another one of "
+            f"callback {called(callback)} returned {answer!r}; return dtnn.Stop(...) to end the training, another one of "
             "dtnn.commands, such as Rate(0.001), or None"
         ) from None
 
