@@ -7,7 +7,7 @@ from .data import Samples, plain, samples
 from .description import code
 from .fitting import Fitting
 from .input_shape import dtype_of, inner, input_shape_of
-from .nn.parameters import named_parameters
+from .nn.parameters import check_layers, named_parameters
 from .reuse import fresh
 from .training import Inference, evaluate, predict
 
@@ -183,22 +183,36 @@ class Model:
 
     def settle(self):
         """Wait for what an interrupted training may still be compiling with this model, a few seconds at most."""
+        self._check_net()
         if self.rehearsal is not None:
             self.rehearsal.wait()
 
     def refresh(self):
-        """Take over which layers and parameters are frozen (``layer.trainable = False``); `fit` does it by itself.
+        """Take over what was changed by hand, weights and what is frozen (``layer.trainable = False``); `fit` does it by itself.
 
         Raises
         ------
         RuntimeError
             What would have to change is being trained now.
+        ValueError
+            Layers were put in or taken out by hand, which changes nothing in a built network; says what to do.
         """
+        self._check_net()
+        self.parameters.take_over()
         wanted = [(name, trainable) for name, _, trainable in named_parameters(self.net)]
         if sorted(wanted) != sorted((segment.name, segment.trainable) for segment in self.parameters.segments):
             self.check_free()
             self.parameters = nn.Parameters(self.net, dtype=np.dtype(self.dtype))
             self.training = None  # the optimizer's vectors were of another length
+
+    def _check_net(self):
+        """Raise a `ValueError` if there are other `layers`, or another `net`: in a built model that changes nothing."""
+        if self.parameters.layer is not self.net or [*self.layers] != self.net.layers:
+            self.net.check_unchanged()
+            raise ValueError(
+                "model.layers are others than those that were built: make a new model of them, in which each keeps what it has "
+                "learnt, Model(*layers, input_shape=model.input_shape)"
+            )
 
     def check_free(self):
         """Raise a `RuntimeError` if this model is being trained: what is begun then would spoil both.
@@ -219,6 +233,8 @@ class Model:
 
     def to_code(self):
         """The Python code that makes this model (without its weights)."""
+        check_layers(self.net)
+        self._check_net()
         more = {} if self.dtype == "float32" else {"dtype": self.dtype}
         return code(self.layers, input_shape=self.input_shape, **more)
 
@@ -237,10 +253,12 @@ class Model:
     def state_dict(self):
         """Copies of all parameters and buffers, by name."""
         self.settle()
+        self.parameters.take_over()
         return self.parameters.state()
 
     def load_state_dict(self, state):
         """Take over what `state_dict` gave; names and shapes must be this model's."""
+        self.parameters.take_over()
         self.parameters.load(state)
 
     def save(self, path):

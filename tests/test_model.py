@@ -1,5 +1,6 @@
 """The user's object: what it takes, refuses, keeps and gives back."""
 
+import copy
 import json
 import os
 import pickle
@@ -612,3 +613,52 @@ def test_models_that_can_not_be(settings):
 def test_saving_every_zeroth_epoch(tmp_path):
     with pytest.raises(ValueError, match="every=0"):
         dtnn.Save(tmp_path / "m.npz", every=0)
+
+
+# ---- what is changed by hand
+
+USES = {
+    "fit": lambda model: model.fit(*data(), show=False),
+    "evaluate": lambda model: model.evaluate(*data()),
+    "predict": lambda model: model.predict(data()[0]),
+    "save": lambda model: model.save("never written.npz"),
+    "deepcopy": copy.deepcopy,
+    "summary": lambda model: model.summary(),
+    "to_code": lambda model: model.to_code(),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_a_layer_that_was_put_into_a_built_model_is_told_with_the_remedy(use):
+    model = network()
+    model.predict(data()[0])
+    model.net.layers.append(Linear(3))
+    with pytest.raises(ValueError, match=r"layer \d+, Linear\(3\), was put into a network that is built already"):
+        USES[use](model)
+    longer = Model(*model.net.layers, input_shape=model.input_shape)  # as the message says
+    np.testing.assert_array_equal(longer.layers[-2].weight.value, model.layers[-1].weight.value)
+    assert longer.predict(data()[0]).shape[1:] == (3,)
+
+
+@pytest.mark.parametrize("use", sorted(USES.keys() - {"summary"}))
+def test_other_layers_in_the_model_s_attribute_are_told(use):
+    model = network()
+    model.layers = (*model.layers, Linear(3))
+    with pytest.raises(ValueError, match=r"model.layers are others than those that were built: make a new model of them"):
+        USES[use](model)
+
+
+@pytest.mark.parametrize("use", ["fit", "copy", "load"])
+def test_weights_that_were_replaced_are_those_of_the_model(use):
+    model, ones = network(), np.ones_like(network().layers[-1].weight.value)
+    model.layers[-1].weight.value = ones
+    if use == "fit":
+        model.fit(*data(), optimizer="sgd", show=False)
+        assert (model.layers[-1].weight.value != 1).all(), "it was not trained"
+        np.testing.assert_allclose(model.layers[-1].weight.value, 1, atol=0.1)
+        np.testing.assert_array_equal(model.state_dict()["linear_1.weight"], model.layers[-1].weight.value)
+    elif use == "copy":
+        np.testing.assert_array_equal(copy.deepcopy(model).layers[-1].weight.value, 1)
+    else:
+        model.load_state_dict(network().state_dict())
+        np.testing.assert_array_equal(model.layers[-1].weight.value, network().layers[-1].weight.value)

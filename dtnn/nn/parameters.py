@@ -43,6 +43,8 @@ class Parameters:
         Trainable parameters first, each at a cache line, then room for the tail, then the frozen ones.
     segments : tuple of Segment
         In that order; names like "conv2d_1.weight", "residual_1.body.conv2d_2.weight".
+    moved : list of (Segment, Parameter)
+        The parameters as they were found.
     trainable : int
         So many numbers are trained: `value[:trainable]`, `grad[:trainable]`.
     decay : ndarray, (trainable,)
@@ -71,20 +73,21 @@ class Parameters:
         self._region = None  # what was last asked of `reduced`
         self._own_memory = True
         self.decay = np.zeros(self.trainable, self.dtype)
-        self.segments, start = [], 0
+        self.segments, self._views, start = [], {}, 0
         for name, parameter, trainable in found:
             start = max(start, 0 if trainable else self.trainable + ROOM)
             self.segments.append(self._move(name, parameter, trainable, start))
             start += rounded(parameter.value.size)
         self.segments = tuple(self.segments)
-        self._moved = [parameter for _, parameter, _ in found]
+        self.moved = list(zip(self.segments, (parameter for _, parameter, _ in found)))
         self.buffers = named_buffers(layer, self.dtype)
 
     def _move(self, name, parameter, trainable, start):
-        shape, size = parameter.value.shape, parameter.value.size
+        shape, size = np.shape(parameter.value), np.size(parameter.value)
         place = slice(start, start + size)
-        self.value[place] = parameter.value.reshape(-1)
+        self.value[place] = np.reshape(parameter.value, -1)
         parameter.value, parameter.grad = self.value[place].reshape(shape), self.grad[place].reshape(shape)
+        self._views[name] = parameter.value, parameter.grad
         parameter.learns = trainable
         if trainable:
             self.decay[place] = parameter.decay
@@ -112,8 +115,9 @@ class Parameters:
         """
         self.grad, self._own_memory, self._region = memory[: self.grad.nbytes].view(self.dtype), False, None
         self.grad[:] = 0
-        for s, parameter in zip(self.segments, self._moved):
+        for s, parameter in self.moved:
             parameter.grad = self.grad[s.start : s.start + s.size].reshape(s.shape)
+            self._views[s.name] = self._views[s.name][0], parameter.grad
 
     def clear_gradients(self):
         """All gradients become zero, in memory of this process alone: where they lay, others may still write."""
@@ -127,6 +131,36 @@ class Parameters:
     def gradient_bytes(self):
         """Bytes that the gradients need, with the slack that kernels rely on."""
         return self.grad.nbytes + SLACK * self.dtype.itemsize
+
+    def take_over(self):
+        """Take what was put by hand in the place of a parameter, or of its array, ``layer.weight.value = array``.
+
+        Its numbers go into the flat vectors, and the views are back in their places.
+
+        Raises
+        ------
+        ValueError
+            It has another shape, or the parameter is no `Parameter` any more; says how to change a weight. Or there are other
+            layers.
+        """
+        check_layers(self.layer)
+        layers = {name: layer for name, layer, _ in named_layers(self.layer)}
+        now = {name: parameter for name, parameter, _ in named_parameters(self.layer)}
+        for number, (s, parameter) in enumerate(self.moved):
+            if s.name not in now:
+                check_gone(s.name, layers.get(s.name.rpartition(".")[0]))
+            elif now[s.name] is not parameter or not self._has_views(s.name, parameter):
+                check_shape(f"{s.name}.value", now[s.name].value, s.shape)
+                self._move(s.name, now[s.name], s.trainable, s.start)
+                self.moved[number] = s, now[s.name]
+        found = named_buffers(self.layer, self.dtype)
+        for name in self.buffers.keys() & found.keys():
+            check_shape(name, found[name], self.buffers[name].shape)
+            self.buffers[name] = found[name]
+
+    def _has_views(self, name, parameter):
+        value, grad = self._views[name]
+        return parameter.value is value and parameter.grad is grad
 
     def state(self):
         """Copies of all parameters and buffers by name, for a checkpoint."""
@@ -169,6 +203,29 @@ class Parameters:
         return Parameters, (self.layer, self.dtype)  # the layers carry the values; making it again makes the views
 
 
+def check_shape(name, array, shape):
+    """Raise a `ValueError` where something that was put in the place of an array has another shape.
+
+    >>> check_shape("linear_1.weight.value", 3.0, (2, 3))
+    Traceback (most recent call last):
+    ValueError: linear_1.weight.value was given the shape (), but its layer was built for (2, 3): ...
+    """
+    if np.shape(array) != shape:
+        raise ValueError(
+            f"{name} was given the shape {np.shape(array)}, but its layer was built for {shape}: "
+            f"write into it instead, {name.rpartition('.')[2]}[...] = numbers, or make a new model of the layers"
+        )
+
+
+def check_gone(name, layer):
+    """Raise a `ValueError` where something else is in the place of a `Parameter`, which would never be trained."""
+    attribute = name.rpartition(".")[2]
+    there = getattr(layer, attribute, None)
+    if there is not None:
+        kind = type(there).__name__
+        raise ValueError(f"{name} was replaced by {kind}, which nobody trains: write into it, {attribute}.value[...] = numbers")
+
+
 def rounded(size):
     return -(-size // ALIGNMENT) * ALIGNMENT
 
@@ -195,6 +252,23 @@ def named_layers(root):
             yield from walk(child, prefix + name + ".", live)
 
     yield from walk(root, "", root.trainable)
+
+
+def check_layers(root):
+    """Raise a `ValueError` where layers were put by hand into a network that is built, or taken out, or moved.
+
+    >>> from dtnn.nn import Linear, Residual, Sequential
+    >>> net = Sequential(Residual(Linear(2)))
+    >>> net.build((2,), np.random.default_rng(0))
+    (2,)
+    >>> net.layers[0].body.layers.append(Linear(2))
+    >>> check_layers(net)
+    Traceback (most recent call last):
+    ValueError: layer 2, Linear(2), was put into a network that is built already: ...
+    """
+    for layer in (root, *(layer for _, layer, _ in named_layers(root))):
+        if hasattr(layer, "check_unchanged"):  # a Sequential
+            layer.check_unchanged()
 
 
 def named_parameters(root):

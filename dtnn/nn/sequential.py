@@ -50,12 +50,13 @@ class Sequential(Layer):
                 hint = f"write {layer.__name__}(...)" if isinstance(layer, type) else "derive its class from dtnn.nn.Layer"
                 raise TypeError(f"Sequential takes layers, but got {layer!r}; {hint}")
         self.layers, self.shapes, self.output_shape = list(layers), [], None
-        self._plan = fused(self.layers)
+        self._take()
 
     def build(self, shape, rng):
         """Each layer in turn; an error says which one."""
         names = {id(layer): name for name, layer, _ in named_layers(self)}
-        self.shapes, self._plan = [], fused(self.layers)
+        self.shapes = []
+        self._take()
         for number, layer in enumerate(self.layers, 1):
             try:
                 shape = tuple(build_layer(layer, tuple(shape), rng))
@@ -65,12 +66,45 @@ class Sequential(Layer):
         self.output_shape = shape
         return shape
 
+    def _take(self):
+        self._plan, self._taken = fused(self.layers), (list(self.layers),)  # a list in a tuple: no layers to be found there
+
+    def check_unchanged(self):
+        """Raise a `ValueError` if a layer was put in, taken out or moved by hand since the layers were built.
+
+        Examples
+        --------
+        >>> net = Sequential(ReLU())
+        >>> net.layers.append(MaxPool2d(2))
+        >>> net.check_unchanged()
+        Traceback (most recent call last):
+        ValueError: layer 2, MaxPool2d(2), was put into a network that is built already: make a new model of the layers, ...
+        """
+        (taken,) = self._taken
+        if self.layers == taken:
+            return
+        known, now = [*map(id, taken)], [*map(id, self.layers)]
+        new = next((place for place, number in enumerate(now) if number not in known), None)
+        gone = next((place for place, number in enumerate(known) if number not in now), None)
+        if new is not None:
+            what = f"layer {new + 1}, {self.layers[new]!r}, was put into"
+        elif gone is not None:
+            what = f"layer {gone + 1}, {taken[gone]!r}, was taken out of"
+        else:
+            what = "the order of the layers was changed in"
+        raise ValueError(
+            f"{what} a network that is built already: make a new model of the layers, which keep what they have learnt, "
+            "Model(*model.net.layers, input_shape=model.input_shape); of a net alone, call build"
+        )
+
     def takes(self, option):
         """Whether the last layer can do something in its pass for whoever holds this Sequential (`relu`, `added`)."""
         return bool(self._plan) and "relu" not in self._plan[-1][1] and takes(self._plan[-1][0], option)
 
     def forward(self, x, step=None, **last):
         """y, backward; `last` goes to the last layer."""
+        if self.layers != self._taken[0]:
+            self.check_unchanged()
         step = step or Pass()
         backwards, watched = [], step.watched
         for number, (layer, options) in enumerate(self._plan, 1):

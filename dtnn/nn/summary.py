@@ -3,7 +3,7 @@
 import html
 from typing import NamedTuple
 
-from .parameters import named_layers, named_parameters
+from .parameters import check_layers, named_layers, named_parameters
 
 
 class Row(NamedTuple):
@@ -75,6 +75,7 @@ def summary(net):
     ---------------------------------------------------------------
                            in all             7,850          31,400
     """
+    check_layers(net)
     names = {id(layer): name for name, layer, _ in named_layers(net)}
     rows, seen = [], set()
     for layer, shape in zip(net.layers, net.shapes):

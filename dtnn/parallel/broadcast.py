@@ -38,6 +38,7 @@ def broadcast(comm, parameters):
     >>> len(set(run_threads(job, 3)))
     1
     """
+    parameters.take_over()  # of arrays that somebody has put in their place
     if comm.size == 1:
         return
     _check_same_network(comm, parameters)

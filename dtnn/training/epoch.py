@@ -62,7 +62,8 @@ def run_epoch(replica, epoch, epochs, validation):
 
 
 def begin_epoch(replica):
-    """Nothing counted yet."""
+    """Nothing counted yet; what was changed by hand at weights and layers counts from now on."""
+    replica.parameters.take_over()
     replica.net.refresh()
     nothing, none = np.zeros((*replica.model.net.shapes[-1], 0)), replica.data.gather_targets(np.arange(0))
     replica.sums, replica.samples = [metric.sums(nothing, none) for metric in replica.metrics], 0

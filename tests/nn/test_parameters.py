@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
-from dtnn.nn import Conv2d, Flatten, Layer, Linear, MaxPool2d, Parameters, ReLU, Sequential
+from dtnn.nn import Conv2d, Flatten, Layer, Linear, MaxPool2d, Parameter, Parameters, ReLU, Sequential
 
 
 class Branch(Layer):
@@ -146,3 +146,51 @@ def test_gradients_in_other_memory_and_back():
     assert p.grad is back
     assert p.grad is not own
     assert not p.grad.any()
+
+
+def test_what_was_put_in_the_place_of_a_view_is_taken_over():
+    layers = small()
+    p = Parameters(layers)
+    layer, ones = layers.layers[0], np.ones((3, 1, 3, 3))
+    value, grad = layer.weight.value, layer.weight.grad
+    layer.weight.value, layer.weight.grad = ones, None
+    p.take_over()
+    assert (value == 1).all()
+    assert np.shares_memory(layer.weight.value, p.value)
+    assert np.shares_memory(layer.weight.grad, grad)
+    layer.weight = Parameter(3 * ones)
+    p.take_over()
+    assert (value == 3).all()
+    assert np.shares_memory(layer.weight.value, p.value)
+    assert p.state()["conv2d_1.weight"].max() == 3
+    layer.weight.value[...] = 4
+    before = layer.weight.value
+    p.take_over()
+    assert layer.weight.value is before
+
+
+def test_gradients_in_other_memory_are_views_too():
+    layers = small()
+    p = Parameters(layers)
+    p.place_gradients(np.zeros(p.gradient_bytes, np.uint8))
+    grad = layers.layers[0].weight.grad
+    p.take_over()
+    assert layers.layers[0].weight.grad is grad
+    layers.layers[0].weight.grad = grad.copy()
+    p.take_over()
+    assert np.shares_memory(layers.layers[0].weight.grad, grad)
+
+
+def test_what_can_not_be_taken_over_is_told():
+    layers = small()
+    p = Parameters(layers)
+    layers.layers[0].weight.value = np.ones(27)
+    with pytest.raises(
+        ValueError, match=r"conv2d_1\.weight\.value was given the shape \(27,\), but its layer was built for \(3, 1"
+    ):
+        p.take_over()
+    layers.layers[0].weight = np.ones((3, 1, 3, 3))
+    with pytest.raises(
+        ValueError, match=r"conv2d_1\.weight was replaced by ndarray, which nobody trains: write into it, weight\.val"
+    ):
+        p.take_over()

@@ -1,6 +1,8 @@
 """Sequential: fusion changes no number, buffers belong to the pass, layers of the user's own work between built-in ones."""
 
+import copy
 import pickle
+import re
 import threading
 
 import numpy as np
@@ -331,3 +333,32 @@ def test_the_gradient_of_a_layer_is_there_when_the_watcher_hears_of_it():
     y, backward = net.forward(np.ones((3, 5), np.float32), step)
     backward(np.ones_like(y))
     assert found == [(False, True), (True, True)]
+
+
+CHANGES = {
+    "layer 3, ReLU(), was put into": lambda layers: layers.append(ReLU()),
+    "layer 1, Linear(2, bias=False), was put into": lambda layers: layers.__setitem__(0, Linear(2, bias=False)),
+    "layer 2, Linear(2), was taken out of": lambda layers: layers.pop(),
+    "the order of the layers was changed in": lambda layers: layers.reverse(),
+}
+
+
+@pytest.mark.parametrize("text", CHANGES)
+def test_layers_that_were_changed_by_hand_are_told_until_the_network_is_built_again(text):
+    net = Sequential(Linear(2), Linear(2))
+    net.build((2,), np.random.default_rng(0))
+    x = np.ones((2, 3), np.float32)
+    net(x)
+    CHANGES[text](net.layers)
+    with pytest.raises(ValueError, match=f"{re.escape(text)} a network that is built already: make a new model"):
+        net(x)
+    net.build((2,), np.random.default_rng(0))
+    net(x)
+
+
+def test_the_same_layers_in_another_list_are_no_change():
+    net = Sequential(Linear(2), ReLU())
+    net.build((2,), np.random.default_rng(0))
+    net.layers = list(net.layers)
+    net(np.ones((2, 3), np.float32))
+    copy.deepcopy(net)(np.ones((2, 3), np.float32))

@@ -78,9 +78,6 @@ CHANGES = {
     "padding": other_padding,
     "trainable": set_at(CONV, trainable=False),
     "frozen": lambda layers: vars(layers[LINEAR].weight).update(learns=False),
-    "another body": other_body,
-    "a layer in the list": layer_in_the_list,
-    "a layer taken out of the list": lambda layers: layers.pop(DROPOUT),
     "a weight by a copy": weight_replaced,
     "a weight in place": lambda layers: layers[LINEAR].weight.value.fill(0.01),
     "a weight in double precision": lambda layers: weight_replaced(layers, np.float64),
@@ -90,6 +87,31 @@ CHANGES = {
     "statistics": lambda layers: setattr(layers[NORM], "running_mean", np.ones(4)),
     "forward": forward_on_top,
     "a mocked forward": lambda layers: setattr(layers[LINEAR], "forward", mock.Mock(wraps=layers[LINEAR].forward)),
+}
+
+
+REFUSED = {
+    "another body": (other_body, r"conv2d_2.weight.value was given the shape \(4, 4, 1, 1\), .*make a new model of the layers"),
+    "a layer in the list": (layer_in_the_list, r"layer 6, Dropout\(0.9\), was put into a network that is built already: make"),
+    "a layer taken out of the list": (lambda layers: layers.pop(DROPOUT), r"layer 6, Dropout\(0.3\), was taken out of a network"),
+    "a layer at the end": (lambda layers: layers.append(nn.ReLU()), r"layer 11, ReLU\(\), was put into a network"),
+    "another order": (lambda layers: layers.reverse(), "the order of the layers was changed in a network that is built already"),
+    "a layer in a body": (
+        lambda layers: layers[RESIDUAL].body.layers.pop(),
+        r"layer 4, Conv2d\(4, 3, padding=1\), was taken out of",
+    ),
+    "an array for a weight": (
+        lambda layers: vars(layers[LINEAR]).update(weight=np.ones((8, 36))),
+        r"linear_1.weight was replaced by ndarray, which nobody trains: write into it, weight.value\[...\] = numbers",
+    ),
+    "a weight of another shape": (
+        lambda layers: weight_replaced(layers, np.ravel),
+        r"linear_1.weight.value was given the shape \(288,\), but its layer was built for \(8, 36\)",
+    ),
+    "statistics of another shape": (
+        lambda layers: setattr(layers[NORM], "running_mean", np.ones(5)),
+        r"batchnorm2d_2.running_mean was given the shape \(5,\), but its layer was built for \(4,\)",
+    ),
 }
 
 
@@ -125,10 +147,29 @@ def test_between_two_runs(name, monkeypatch):
         np.testing.assert_array_equal(one, other)
 
 
-NO_EFFECT = {"sync", "exact", "trainable", "a mocked forward", "a layer in the list", "a layer taken out of the list"}
+@pytest.mark.parametrize("runs", [1, 2])
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_would_have_no_effect_is_told_when_the_next_epoch_begins(name, runs, monkeypatch):
+    change, text = REFUSED[name]
+    with pytest.raises(ValueError, match=text):
+        told(change, monkeypatch, False, runs)
 
 
-@pytest.mark.parametrize("name", sorted(CHANGES.keys() - NO_EFFECT))
+@pytest.mark.parametrize("runs", [1, 2])
+@pytest.mark.parametrize("change", [np.copy, np.float64, np.asfortranarray])
+def test_a_weight_that_was_replaced_is_trained_on(change, runs, monkeypatch):
+    plain = told(lambda layers: None, monkeypatch, False, runs)
+    for one, other in zip(told(lambda layers: weight_replaced(layers, change), monkeypatch, False, runs), plain):
+        np.testing.assert_array_equal(one, other)
+
+
+NO_EFFECT = {"sync", "exact", "trainable", "a mocked forward"}
+HARMLESS = {
+    name for name in CHANGES if name.startswith(("a weight by", "a weight in double", "a weight in another", "a gradient"))
+}
+
+
+@pytest.mark.parametrize("name", sorted(CHANGES.keys() - NO_EFFECT - HARMLESS))
 def test_the_changes_change_something(name, monkeypatch):
     """Else the tests above would show nothing; the others have none by themselves, taped or not."""
     losses, plain = told(CHANGES[name], monkeypatch, True), told(lambda layers: None, monkeypatch, True)
