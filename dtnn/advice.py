@@ -38,3 +38,44 @@ def advice(model, loss, batch_size, ranks):
             f"give {2 * ranks} or more, many more if you can, or use LayerNorm()"
         )
     return found
+
+
+def on_batches(samples, ranks, batch_size=None, batch_size_per_rank=None):
+    """Sentences on batches that can't be as large as they were asked for, or not large enough for all ranks.
+
+    Parameters
+    ----------
+    samples : int
+        That there are.
+    ranks : int
+    batch_size, batch_size_per_rank : int, optional
+        As the user gave them.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> on_batches(20, 2, batch_size=64)
+    ['batch_size=64, but there are only 20 samples: each step takes all of them, one step an epoch; for more give a smaller one']
+    >>> on_batches(3, 4)
+    ['3 samples for 4 ranks: some have nothing to do in any step; use 3 ranks or fewer, or more samples']
+    >>> on_batches(20, 2, batch_size=20)
+    []
+    """
+    if samples < ranks:
+        use = f"{samples} rank{'s' * (samples != 1)}{' or fewer' * (samples > 1)}"
+        few = f"{samples} sample{'s' * (samples != 1)}"
+        return [f"{few} for {ranks} ranks: some have nothing to do in any step; use {use}, or more samples"]
+    asked = batch_size if batch_size_per_rank is None else batch_size_per_rank * ranks
+    if asked is None or asked <= samples:
+        return []
+    name, over = f"batch_size={batch_size}", ""
+    if batch_size_per_rank is not None:
+        name = f"batch_size_per_rank={batch_size_per_rank}"
+        over = f" is {asked} over {ranks} ranks" if ranks > 1 else ""
+    all_ = f"{samples} samples" if samples > 1 else "1 sample"
+    return [
+        f"{name}{over}, but there are only {all_}: each step takes all of them, one step an epoch; for more give a smaller one"
+    ]

@@ -1,11 +1,13 @@
 """From what the user asks of `fit` to a job that every rank can run."""
 
 import inspect
+import os
+import sys
 import time
 import warnings
 
 from . import inject, known, optim
-from .advice import advice
+from .advice import advice, on_batches
 from .data import global_batch, samples
 from .history import History
 from .parallel import check_in_step, check_repeatable
@@ -14,6 +16,7 @@ from .records import Finish, Recorder
 from .sentence import sentence
 from .training import train, with_callbacks
 
+FOLDER = os.path.dirname(os.path.abspath(__file__)) + os.sep
 NOBODY = (
     "a callback paused this training, but nobody could let it go on: fit holds the cell until the end. "
     "Use run = model.start(...), then run.resume()"
@@ -80,9 +83,7 @@ class Fitting:
 
     def job(self, ranks):
         """The job and its arguments for that many ranks."""
-        used = global_batch(len(self.rows), ranks, self.batch_size, self.batch_size_per_rank)
-        for text in advice(self.model, self.loss, used, ranks):
-            warnings.warn(text, UserWarning, stacklevel=4)
+        used = self._batch(ranks)
         batch_size = max(used, ranks)  # fewer samples than ranks are one batch, in which some ranks have nothing
         settings = dict(
             validation=self.validation,
@@ -102,6 +103,16 @@ class Fitting:
             settings=self.describe(used),
         )
         return training, (self.model, self.rows, self.callbacks, settings)
+
+    def _batch(self, ranks):
+        return global_batch(len(self.rows), ranks, self.batch_size, self.batch_size_per_rank)
+
+    def advise(self, ranks):
+        """Say what is hardly meant, at the user's line."""
+        found = advice(self.model, self.loss, self._batch(ranks), ranks)
+        found += on_batches(len(self.rows), ranks, self.batch_size, self.batch_size_per_rank)
+        for text in found:
+            warnings.warn(text, UserWarning, stacklevel=outside())
 
     def describe(self, batch_size):
         """What the run's first record says of it."""
@@ -135,6 +146,7 @@ class Fitting:
         own = Cluster(1, launcher="threads").start() if cluster is None else None
         cluster = own or known.cluster(cluster)
         job, arguments = self.job(cluster.ranks)
+        self.advise(cluster.ranks)
         run = cluster.run(job, *arguments)
         run.then(lambda result: self._take(result, run.records))
         self.model.run = run
@@ -146,6 +158,7 @@ class Fitting:
         from .comm import Serial
 
         job, arguments = self.job(1)
+        self.advise(1)
         here = Here()
         shown = _progress(here) if show else None
         self.model.check_free()  # again: another thread may have been as quick as this one
@@ -222,6 +235,18 @@ def training(comm, model, rows, callbacks, settings):
     """The job: `train`, with the callbacks on rank 0."""
     generator = train(comm, model, rows, **settings)
     return (yield from (with_callbacks(generator, callbacks, model) if comm.rank == 0 else generator))
+
+
+def outside():
+    """How many calls up the first line is that is not dtnn's own: the `stacklevel` of a warning, seen from the caller.
+
+    >>> outside()
+    1
+    """
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(FOLDER):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def _code(model):

@@ -72,6 +72,8 @@ def _train(comm, asked, told):
     settings = {**_settings(asked, model), "callbacks": [*callbacks, Save(asked.out / "model.npz")]}
     fitting = Fitting.of(model, samples, None, settings)
     job, arguments = fitting.job(comm.size)
+    if comm.rank == 0:
+        fitting.advise(comm.size)
     told.epochs = fitting.epochs
     with machine.threads(asked.threads):
         _follow(job(comm, *arguments), told, _Terminated())

@@ -3,13 +3,15 @@
 import numpy as np
 import pytest
 
+import dtnn
 from dtnn import Model, nn
+from dtnn.records import Step
 
 ROWS = np.random.default_rng(0).random((8, 3), np.float32), np.arange(8) % 2
 
 
 def fit(*layers, **settings):
-    return Model(*layers, input_shape=(3,)).fit(*ROWS, epochs=1, **settings)
+    return Model(*layers, input_shape=(3,)).fit(*ROWS, epochs=1, show=False, **settings)
 
 
 def test_a_softmax_before_the_loss_that_makes_one():
@@ -25,3 +27,44 @@ def test_statistics_of_one_sample():
 def test_what_is_meant_is_left_alone():
     fit(nn.Linear(4), nn.BatchNorm1d(), nn.Linear(2), batch_size=2)
     fit(nn.Linear(2), nn.LogSoftmax(), batch_size=1)
+
+
+def test_a_batch_larger_than_the_data_is_told_with_the_numbers_at_the_users_line():
+    with pytest.warns(UserWarning, match="batch_size=64, but there are only 8 samples: each step takes all of them") as told:
+        history = fit(nn.Linear(2), batch_size=64, validation_data=False)
+    assert [warning.filename for warning in told] == [__file__]
+    assert history.records.column(Step, "samples") == [8]
+    with pytest.warns(UserWarning, match="batch_size_per_rank=9, but there are only 8 samples"):
+        fit(nn.Linear(2), batch_size_per_rank=9)
+
+
+@pytest.mark.parametrize("settings", [{}, {"batch_size": 8}, {"batch_size_per_rank": 8}, {"batch_size": 3}])
+def test_a_batch_that_fits_or_that_nobody_asked_for_is_not(settings):
+    fit(nn.Linear(2), **settings)
+
+
+@pytest.fixture
+def four():
+    with dtnn.Cluster(4, launcher="threads", on_wait=False) as cluster:
+        yield cluster
+
+
+@pytest.mark.parametrize("way", ["fit", "start"])
+def test_on_a_cluster_too_and_once(way, four):
+    with pytest.warns(UserWarning, match="batch_size_per_rank=3 is 12 over 4 ranks, but there are only 8 samples") as told:
+        ended = getattr(Model(nn.Linear(2), input_shape=(3,)), way)(*ROWS, batch_size_per_rank=3, cluster=four)
+    if way == "start":
+        ended.result(30)
+    assert [warning.filename for warning in told] == [__file__]
+
+
+def test_fewer_samples_than_ranks(four):
+    rows = ROWS[0][:3], ROWS[1][:3]
+    with pytest.warns(UserWarning, match="3 samples for 4 ranks: some have nothing to do in any step; use 3 ranks or fewer"):
+        history = Model(nn.Linear(2), input_shape=(3,)).fit(*rows, cluster=four, show=False)
+    assert history.records.column(Step, "samples") == [3]
+
+
+def test_a_batch_smaller_than_the_ranks_is_refused(four):
+    with pytest.raises(ValueError, match=r"batch_size=3 is less than one sample for each of 4 ranks.*Use batch_size=4 or more"):
+        Model(nn.Linear(2), input_shape=(3,)).fit(*ROWS, cluster=four, batch_size=3, show=False)

@@ -365,7 +365,8 @@ def test_fewer_samples_than_ranks_are_one_batch():
     alone.fit(x, y, show=False)
     with dtnn.Cluster(4, launcher="threads") as cluster:
         model = network()
-        model.fit(x, y, cluster=cluster, show=False)
+        with pytest.warns(UserWarning, match="3 samples for 4 ranks: some have nothing to do"):
+            model.fit(x, y, cluster=cluster, show=False)
     np.testing.assert_allclose(model.parameters.value, alone.parameters.value, rtol=1e-5, atol=1e-7)
 
 
