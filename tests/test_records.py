@@ -18,6 +18,7 @@ from dtnn.records import (
     Phase,
     Place,
     Recorder,
+    Refused,
     Resumed,
     Share,
     Span,
@@ -49,6 +50,7 @@ RECORDS = [
     Share(1, 1, 1, 32, {"loss": 2.4, "val_loss": math.nan}, 4.0),
     Paused(1, 4.1, "paused by the user"),
     Resumed(1, 0.5, 4.6),
+    Refused("linear_1", "ranks are at different steps", 4.7),
     Phase(1, 1, "forward", 1, 2, [0.1, 0.2], [2.3, math.nan], 4.7),
     Paused(1, 4.7, "paused by the user", "forward"),
     Gradients(

@@ -4,7 +4,7 @@ import time
 
 from ..commands import Show
 from ..gradients import GradientView
-from ..records import Gradients, Start
+from ..records import Gradients, Refused, Start
 from .layer_names import LOOK, begun, known_layer
 from .steering import tell
 
@@ -58,7 +58,7 @@ def gradients(run, layer=None, *, step=None, timeout=10.0):
         raise ValueError(f"gradients: of which layer? There are {', '.join(settings['layers'])}")
     known_layer("gradients", layer, settings)
     if settings.get("out_of_step"):
-        raise ValueError(f"gradients: {settings['out_of_step']}. There is no step whose gradients all ranks have")
+        raise ValueError(_none_of_all(settings["out_of_step"]))
     seen = len(run.records)
     tell(run, Show(layer))
     return _awaited(run, layer, seen, until, timeout)
@@ -78,9 +78,16 @@ def _awaited(run, layer, seen, until, timeout):
         told = run.records[seen:]
         if any(isinstance(record, Gradients) and record.asked == layer for record in told):
             return GradientView.of(told, asked=layer)
+        refused = next((record for record in told if isinstance(record, Refused) and record.layer == layer), None)
+        if refused is not None:
+            raise ValueError(_none_of_all(refused.text))
         if run.done or time.monotonic() > until:
             raise TimeoutError(_too_late(run, layer, timeout))
         run.wait(LOOK)
+
+
+def _none_of_all(why):
+    return f"gradients: {why}. There is no step whose gradients all ranks have"
 
 
 def _too_late(run, layer, timeout):

@@ -6,7 +6,7 @@ seconds, `time` is the moment of the record (seconds since 1970, on the clock of
 """
 
 from .as_dict import KINDS, TYPES, from_dict, to_dict
-from .course import Finish, Note, Paused, Place, Resumed, Start
+from .course import Finish, Note, Paused, Place, Refused, Resumed, Start
 from .gradients import Gradients, GradientValues
 from .progress import Epoch, Ledger, Phase, Share, Step
 from .recorder import Recorder
@@ -16,6 +16,6 @@ from .weights import Weights
 
 __all__ = [
     "KINDS", "TYPES", "Clock", "Epoch", "Finish", "GradientValues", "Gradients", "Ledger", "Message", "Note", "Paused", "Phase",
-    "Place", "Recorder", "Resumed", "Share", "Span", "Start", "Step", "Stop", "Trace", "Weights", "check_text", "from_dict",
-    "to_dict",
+    "Place", "Recorder", "Refused", "Resumed", "Share", "Span", "Start", "Step", "Stop", "Trace", "Weights", "check_text",
+    "from_dict", "to_dict",
 ]  # fmt: skip

@@ -3,7 +3,7 @@
 import dataclasses
 import math
 
-from .course import Finish, Note, Paused, Place, Resumed, Start
+from .course import Finish, Note, Paused, Place, Refused, Resumed, Start
 from .gradients import Gradients, GradientValues
 from .progress import Epoch, Ledger, Phase, Share, Step
 from .trace import Clock, Message, Span, Trace
@@ -12,7 +12,7 @@ from .weights import Weights
 NAMES_OF_NUMBERS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 KINDS = (
     *(Start, Place, Note, Step, Ledger, Message, Span, Clock, Trace, Epoch),
-    *(Share, Phase, Paused, Resumed, Gradients, GradientValues, Weights, Finish),
+    *(Share, Phase, Paused, Resumed, Gradients, GradientValues, Weights, Refused, Finish),
 )
 TYPES = {cls.__name__.lower(): cls for cls in KINDS}
 

@@ -72,6 +72,19 @@ class Resumed:
 
 
 @dataclass(frozen=True, slots=True)
+class Refused:
+    """A training can't tell what it was asked for: the gradients of `layer`; `text` says why.
+
+    >>> Refused(layer="linear_1", text="Mine() lets ranks be at different steps", time=0.0).layer
+    'linear_1'
+    """
+
+    layer: str
+    text: str
+    time: float
+
+
+@dataclass(frozen=True, slots=True)
 class Finish:
     """A run ends: `reason` is "done", "stopped", "interrupted" or "failed".
 

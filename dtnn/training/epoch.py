@@ -8,7 +8,7 @@ import numpy as np
 from ..data import batches
 from ..parallel import in_sync
 from ..parallel.kept import gathered
-from ..records import Epoch, Share, Step
+from ..records import Epoch, Refused, Share, Step
 from .checkpoint import Checkpoint
 from .evaluate import evaluate, own_value
 from .pause import account, pause, tell_outbox
@@ -22,6 +22,8 @@ def run_epoch(replica, epoch, epochs, validation):
     replica.exchange.begin_epoch(replica.step + 1, replica.step + replica.steps_per_epoch)
     replica.model.training = None  # within an epoch there is nothing to resume
     for indices in batches(len(replica.data), replica.batch_size, replica.seed, epoch):
+        if replica.orders.shown and not replica.exchange.lockstep:
+            yield from refuse(replica)
         begin = time.perf_counter()
         replica.step += 1
         progress = replica.progress(epochs)
@@ -59,6 +61,15 @@ def run_epoch(replica, epoch, epochs, validation):
     yield from tell_outbox(replica)
     if epoch < epochs:
         yield from pause(replica)
+
+
+def refuse(replica):
+    """Say that nobody can show the gradients of all ranks in one step: a strategy of the user's own may not have said before."""
+    for layer in replica.orders.shown:
+        text = (
+            f"{replica.exchange.strategy!r} lets ranks be at different steps; use a strategy whose ranks take each step together"
+        )
+        replica.orders.hear((yield Refused(layer, text, time.time())))
 
 
 def begin_epoch(replica):

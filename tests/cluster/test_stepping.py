@@ -12,7 +12,7 @@ from dtnn.cluster import Run
 from dtnn.nn import BatchNorm1d, Flatten, Linear, ReLU
 from dtnn.parallel import Accumulate, AllReduce, LocalSGD, ParameterServer, Sharded
 from dtnn.plots.live import Live
-from dtnn.records import Paused, Phase, Step, Weights
+from dtnn.records import Paused, Phase, Refused, Step, Weights
 
 SECONDS = 40
 SOON = 3.0  # seconds; the promise is half a second, a machine that others use gets some more
@@ -243,6 +243,30 @@ def test_where_ranks_are_at_different_steps_what_can_not_be_is_said_at_once(star
         run.step(phases=1)
     assert time.monotonic() - asked < 1
     assert run.weights(timeout=SECONDS)["linear_1.weight"].shape == (16, 784)
+    assert not run.done
+
+
+class Own:
+    """A strategy as a user may write one: it does not say that its ranks are at different steps."""
+
+    def begin(self, comm, parameters, optimizer):
+        return ParameterServer(None).begin(comm, parameters, optimizer)
+
+
+@pytest.mark.parametrize("paused", [False, True])
+def test_a_strategy_that_says_nothing_of_its_steps_is_found_out(start, paused):
+    run = start(strategy=Own())
+    if paused:
+        run.pause()
+        until_true(lambda: run.state == "paused")
+    with pytest.raises(
+        ValueError, match=r"gradients: ParameterServer\(.*at different steps; use a strategy whose ranks take each"
+    ):
+        run.gradients("linear_1", timeout=SECONDS)
+    refused = run.records.of(Refused)
+    assert [record.layer for record in refused] == ["linear_1"]
+    if paused:
+        until_true(lambda: run.state == "paused")
     assert not run.done
 
 
