@@ -54,12 +54,25 @@ def allreduce(ranks):
     return lambda: lab.forward() if lab.round.value < lab.round.max else setattr(lab.round, "value", 0)
 
 
-def playground(every, ranks=4):
-    """The picture after a step, which itself is not counted."""
+def playground(every, ranks=4, net="8, 8"):
+    """The picture after some steps, which themselves are not counted."""
     panel = Playground("spiral", ranks=ranks)
-    panel.every.value = every
-    panel.play.forward(3)
-    return panel._show
+    panel.controls.every.value, panel.controls.hidden.value = every, net
+    panel.play.forward(200)
+    return lambda: panel._show(panel.play)
+
+
+def surface():
+    """Two weights whose frame is another at each picture, so that the surface of the loss is drawn anew."""
+    panel = Playground("spiral")
+    panel.controls.hidden.value = "two weights"
+    panel.play.forward(200)
+
+    def again():
+        panel.view.gradients.low = None
+        panel._show(panel.play)
+
+    return again
 
 
 def network(name):
@@ -163,7 +176,9 @@ KINDS = {
     "allreduce of 16": lambda: allreduce(16),
     "playground": lambda: playground(1),
     "playground, replicas differ": lambda: playground(2),
-    "playground, 8 replicas": lambda: playground(2, 8),
+    "playground, 8 replicas": lambda: playground(32, 8, "16, 16"),
+    "playground, two weights": lambda: playground(32, 8, "two weights"),
+    "playground, another frame": surface,
     "drawing of lenet5": lambda: network("lenet5"),
     "drawing of vgg11": lambda: network("vgg11"),
     "drawing of resnet20": lambda: network("resnet20"),

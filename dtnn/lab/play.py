@@ -1,21 +1,19 @@
-"""A small training on ranks that are threads, which goes one step at a time, and whose gradients can be looked at."""
+"""`Play`: a small training on ranks that are threads, which goes one step at a time, and whose gradients can be looked at."""
 
-import pickle
 import threading
 
 import numpy as np
 
 from ..comm import group
-from ..data import batches, shares
-from ..model import Model
-from ..nn import Linear, Tanh
+from ..data import Dataset, batches, shares
 from ..optim import SGD
 from ..parallel import AllReduce
-from ..records import Step
-from ..training import train
+from .play_net import PlayNet
+from .play_rank import PlayRank
+from .thinned import Thinned
 
-PATIENCE = 30.0  # seconds that a step may take; the first one may compile
-EPOCHS = 10**6
+EIGHTS = PlayNet((8, 8))
+PATIENCE = 30.0  # seconds that a step may take in which nothing is told
 
 
 class Play:
@@ -27,8 +25,7 @@ class Play:
         Rows (N, 2) of two classes.
     ranks, batch : int
         Threads, and samples a step over all of them.
-    hidden : sequence of int
-        Sizes of the layers between.
+    net : PlayNet
     lr : float
     strategy : Strategy
     seed : int
@@ -37,71 +34,129 @@ class Play:
     ----------
     step : int
         Steps made.
-    losses : list of float
-        Of each step.
-    gradients : ndarray (ranks, n)
-        Each rank's part of the last step's gradient, before the exchange; their sum is the gradient of the global batch.
-    used : ndarray (n,)
-        What rank 0 then updated with (rank 1, where rank 0 is a server).
+    losses : Thinned
+        Of the steps.
+    first : ndarray (n,)
+        The weights before the first step.
+    path : Thinned or None
+        The weights of a model that has two, of all ranks (ranks, 2), after each step.
 
     Examples
     --------
     >>> from dtnn.data import toy2d
     >>> play = Play(toy2d.circle(), ranks=3, batch=30)
     >>> play.forward(2)
-    >>> play.step, len(play.losses), play.gradients.shape[0]
-    (2, 2, 3)
+    >>> play.step, len(play.losses.values), play.gradients.shape
+    (2, 2, (3, 114))
     >>> play.close()
     """
 
-    def __init__(self, data, ranks=4, batch=32, hidden=(8, 8), lr=0.3, strategy=AllReduce(), seed=0):
-        self.data, self.ranks, self.strategy, self.seed = data, ranks, strategy, seed
+    def __init__(self, data, ranks=4, batch=32, net=EIGHTS, lr=0.3, strategy=AllReduce(), seed=0):
+        self.data, self.ranks, self.net, self.strategy, self.seed = data, ranks, net, strategy, seed
         self.batch = min(max(batch, ranks), len(data))
-        layers = [layer for size in hidden for layer in (Linear(size), Tanh())]
-        self.model = Model(*layers, Linear(2), input_shape=(2,), seed=seed)
-        self.step, self.losses, self._closed = 0, [], False
-        self._ranks = [_Rank(comm, self, SGD(lr)) for comm in group(ranks)]
+        self.step, self.losses, self.doing, self._closed, self._forward = 0, Thinned(), "", False, threading.Lock()
+        self.inputs = net.inputs(data.train.x)
+        model, rows = net.model(seed), Dataset(self.inputs, data.train.y, name=data.name, classes=2).train
+        self._packed = np.concatenate([np.arange(part.start, part.start + part.size) for part in model.parameters.segments])
+        told = dict(loss=net.loss, optimizer=SGD(lr), batch_size=self.batch, seed=seed)
+        self.first = model.parameters.value[self._packed]
+        self._ranks = [PlayRank(comm, model, rows, strategy, self._tell, told) for comm in group(ranks)]
+        self.path = Thinned() if net.pair else None
 
     def forward(self, steps=1):
-        """Make so many steps.
+        """Make so many steps; fewer, if it is closed meanwhile.
 
         Raises
         ------
         Exception
             What a rank raised; the play is over then.
         """
-        for _ in range(steps):
-            told = [rank.next_step() for rank in self._ranks]
-            for ready in told:
-                if not ready.wait(PATIENCE):
+        try:
+            with self._forward:
+                for _ in range(steps):
+                    if self._closed:
+                        break
+                    self._make_step()
+        finally:
+            if self._closed:
+                self._end()
+
+    def _make_step(self):
+        waits = [rank.next_step() for rank in self._ranks]
+        for ready in waits:
+            told = self.doing
+            while not ready.wait(PATIENCE):
+                if told == self.doing:
                     raise TimeoutError(f"a step has not ended after {PATIENCE:g} s")
-            failed = [rank.error for rank in self._ranks if rank.error]
-            if failed:
-                raise min(failed, key=lambda error: type(error).__name__ == "RankFailed")  # the cause before its consequences
-            self.step += 1
-            self.losses.append(self._ranks[0].loss)
+                told = self.doing
+        failed = [rank.error for rank in self._ranks if rank.error]
+        if failed:
+            raise min(failed, key=lambda error: type(error).__name__ == "RankFailed")  # the cause before its consequences
+        self.step, self.doing = self.step + 1, ""
+        self.losses.append(self._ranks[0].loss)
+        if self.path is not None:
+            self.path.append(self.weights())
+
+    def _tell(self, text):
+        """What a rank is doing when there is no step yet."""
+        self.doing = text
 
     def close(self):
-        """End the threads."""
+        """End the threads; who is in the middle of a step ends it first, and this does not wait for it."""
         self._closed = True
+        if self._forward.acquire(blocking=False):
+            self._forward.release()
+            self._end()
+
+    def _end(self):
         for rank in self._ranks:
-            rank.go.set()
+            rank.end()
 
     # ---- looks
 
-    gradients = property(lambda self: np.array([rank.before for rank in self._ranks]))
-    used = property(lambda self: self._ranks[self.servers].after)
     servers = property(lambda self: self._ranks[0].servers, doc="So many ranks, the first ones, get no samples.")
+
+    @property
+    def gradients(self):
+        """Each rank's part of the last step's gradient before the exchange, (ranks, n); their sum is that of the global batch."""
+        return np.array([rank.before[self._packed] for rank in self._ranks])
+
+    @property
+    def used(self):
+        """What rank 0 then updated with (rank 1, where rank 0 is a server), (n,)."""
+        return self._ranks[self.servers].after[self._packed]
+
+    @property
+    def sent(self):
+        """Bytes that a rank hands over in a step, the mean of all."""
+        return sum(rank.comm.bytes - (rank.begun or 0) for rank in self._ranks) / self.ranks / max(1, self.step)
+
+    @property
+    def shares(self):
+        """Which share of the last batch each rank had, (ranks,)."""
+        return np.array([rank.share for rank in self._ranks])
+
+    @property
+    def asked_at(self):
+        """The weights for which each rank's gradient is, (ranks, n)."""
+        return np.array([rank.at[self._packed] for rank in self._ranks])
 
     def weights(self):
         """Each rank's weights, (ranks, n)."""
-        return np.array([rank.model.parameters.value for rank in self._ranks])
+        return np.array([rank.model.parameters.value[self._packed] for rank in self._ranks])
+
+    def mean_weights(self):
+        """Of the replicas that are trained, (n,)."""
+        return self.weights()[self.servers :].mean(0)
 
     def outputs(self, points, weights=None):
-        """The probability of class 1 at each of the points (M, 2), of the mean of the replicas, or with those weights."""
-        self.model.parameters.value[:] = self.weights()[self.servers :].mean(0) if weights is None else weights
-        logits = self.model.predict(np.ascontiguousarray(points, np.float32), batch_size=4096)
-        return 1 / (1 + np.exp(np.clip(logits[:, 0] - logits[:, 1], -60, 60)))
+        """The probability of class 1 at each of the points (M, 2), of the mean of the replicas, or with those weights (K, n)."""
+        inputs = self.net.inputs(points)
+        return self.net.outputs(inputs, self.mean_weights()[None])[0] if weights is None else self.net.outputs(inputs, weights)
+
+    def loss_at(self, weights):
+        """The mean loss over all points, for each of the weights (K, n): (K,)."""
+        return self.net.losses(self.inputs, self.data.train.y, weights)
 
     def owners(self):
         """For each sample the rank that trains on it in this epoch, and whether it is in the last step's batch."""
@@ -114,88 +169,3 @@ class Play:
             if number == place and self.step:
                 now[indices] = True
         return owner, now
-
-
-class _Rank:
-    """One rank's thread: waits until it is told to make a step."""
-
-    def __init__(self, comm, play, optimizer):
-        self.comm, self.play, self.model = comm, play, pickle.loads(pickle.dumps(play.model))
-        self.go, self.ready, self.loss, self.error, self.servers = threading.Event(), threading.Event(), None, None, 0
-        self.before = self.after = np.zeros(self.model.parameters.trainable, np.float32)
-        told = dict(optimizer=optimizer, batch_size=play.batch, seed=play.seed, epochs=EPOCHS, metrics=())
-        self.records = train(comm, self.model, play.data.train, strategy=_Watched(play.strategy, self), **told)
-        threading.Thread(target=self._work, daemon=True, name=f"rank {comm.rank} of a playground").start()
-
-    def next_step(self):
-        """Begin a step; what is returned is set when it is over."""
-        self.ready.clear()
-        self.go.set()
-        return self.ready
-
-    def _work(self):
-        try:
-            while True:
-                self.go.wait()
-                self.go.clear()
-                if self.play._closed:
-                    return
-                self.loss = next(record.loss for record in self.records if isinstance(record, Step))
-                self.ready.set()
-        except BaseException as error:
-            self.error = error
-            self.comm.fail(repr(error))
-        finally:
-            self.comm.leave()
-            self.ready.set()
-
-
-class _Watched:
-    """A strategy whose gradients are looked at before and after they are exchanged."""
-
-    def __init__(self, strategy, rank):
-        self.strategy, self.rank = strategy, rank
-
-    def __repr__(self):
-        return repr(self.strategy)
-
-    def begin(self, comm, parameters, optimizer):
-        exchange = self.strategy.begin(comm, parameters, optimizer)
-        combine, rank = exchange.combine, self.rank
-        rank.servers = exchange.servers
-
-        def watched(tail, count, total, progress):
-            rank.before = parameters.grad[: parameters.trainable].copy()
-            handed = combine(tail, count, total, progress)
-            rank.after = parameters.grad[: parameters.trainable].copy()
-            return handed
-
-        exchange.combine = watched
-        return exchange
-
-
-def in_plane(vectors, total):
-    """Vectors in the plane of their sum and of what deviates most from it: (len, 2), the sum along the first axis.
-
-    Parameters
-    ----------
-    vectors : ndarray (P, n)
-    total : ndarray (n,)
-
-    Returns
-    -------
-    ndarray (P, 2)
-
-    Examples
-    --------
-    >>> in_plane(np.array([[1.0, 1.0], [1.0, -1.0]]), np.array([2.0, 0.0])).tolist()
-    [[1.0, 1.0], [1.0, -1.0]]
-    """
-    vectors, total = np.asarray(vectors, np.float64), np.asarray(total, np.float64)
-    length = np.linalg.norm(total)
-    first = total / length if length else np.zeros_like(total)
-    across = vectors - np.outer(vectors @ first, first)
-    sizes = np.linalg.norm(across, axis=1)
-    largest = across[int(np.argmax(sizes))]
-    second = largest / sizes.max() if sizes.max() > 1e-12 else np.zeros_like(total)
-    return np.stack([vectors @ first, vectors @ second], axis=1)

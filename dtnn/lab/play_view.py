@@ -1,14 +1,15 @@
 """`PlayView`: the picture of a play."""
 
-import functools
-
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 
 from ..parallel import Compressed
-from ..plots.axes import dress
+from ..plots.axes import dress, remark
+from ..plots.descent import Descent
+from ..plots.limits import rounded_up
 from ..plots.palette import STEPS, TRAINING
-from ..plots.plane import Arrows, Plane, places
-from .play import in_plane
+from ..plots.plane import Arrows, Plane, places, ranks_legend
+from .in_plane import agreement, in_plane
 
 APART = 1e-4  # difference of weights from which replicas have borders of their own
 
@@ -18,67 +19,72 @@ class PlayView:
 
     def __init__(self, sheet, play):
         self.sheet, self.play = sheet, play
-        left, middle, right = sheet.axes(3, width_ratios=(1, 1, 0.8))
+        left, middle, right = sheet.axes(3, width_ratios=(1, 1, 0.75))
         rows = play.data.train
-        self.plane, self.arrows = Plane(left, rows.x, rows.y, play.ranks), Arrows(middle, play.ranks)
+        self.plane = Plane(left, rows.x, rows.y, play.ranks)
+        two = play.net.pair and play.net.pair.weights
+        self.gradients = Descent(middle, play.ranks, two, play.loss_at, play.servers) if two else Arrows(middle, play.ranks)
+        ranks_legend(right, play.ranks, play.servers)
         dress(right, "Loss", "step")
         self.each = right.plot([], [], color=STEPS, linewidth=0.9)[0]
         self.loss = right.plot([], [], color=TRAINING, linewidth=1.8)[0]
+        right.xaxis.set_major_locator(MaxNLocator(4, integer=True, prune="upper"))  # the last number would have no room
+        self.empty = remark(right)
+        self.empty.set_text("▶ run trains on,\nstep makes one step.")
 
     def show(self):
         """Draw the play as it stands."""
         self._show_points()
-        if self.play.step:
+        if self.play.net.pair:
+            self._show_descent()
+        elif self.play.step:
             self._show_gradients()
         self._show_loss(self.play.losses)
         frame = tuple(limit for ax in self.sheet.figure.axes for limit in (*ax.get_xlim(), *ax.get_ylim()))
-        self.sheet.show([*self.plane.moving, *self.arrows.moving, self.each, self.loss], frame)
+        self.sheet.show([*self.plane.moving, *self.gradients.moving, self.each, self.loss, self.empty], frame)
 
     def _show_points(self):
         play, (owners, now) = self.play, self.play.owners()
         weights = play.weights()[play.servers :]
         differ = len(weights) > 1 and np.ptp(weights, axis=0).max() > APART
-        each = [play.outputs(places(), one) for one in weights] if differ else ()
-        self.plane.show(owners, play.outputs(places()), now if play.step else None, each)
+        mean, *each = play.outputs(places(), np.vstack([play.mean_weights(), *(weights if differ else ())]))
+        self.plane.show(owners, mean, now if play.step else None, each)
+
+    def _vectors(self):
+        """Each rank's gradient as the mean over its own samples, so that arrows of any number of ranks can be compared; the
+        gradient of the batch; what was used, if that is another.
+        """
+        play = self.play
+        parts, shares = play.gradients, play.shares
+        own = np.divide(parts, shares[:, None], out=np.zeros_like(parts), where=shares[:, None] > 0)
+        return own, parts.sum(0), play.used if isinstance(play.strategy, Compressed) else None
 
     def _show_gradients(self):
-        gradients = self.play.gradients[self.play.servers :]
-        total, used = gradients.sum(0), self.play.used
-        # what a rank would do alone: the mean over its own samples, so that arrows of any number of ranks can be compared
-        flat = in_plane(np.vstack([len(gradients) * gradients, total, used]), total)
-        changed = isinstance(self.play.strategy, Compressed)
-        self.arrows.show(flat[:-2], flat[-2], flat[-1] if changed else None, agreement(gradients, total))
+        own, total, used = self._vectors()
+        flat = in_plane(np.vstack([own, total, total if used is None else used]), total)
+        self.gradients.show(flat[:-2], flat[-2], None if used is None else flat[-1], _words(own, total, used))
+
+    def _show_descent(self):
+        play = self.play
+        path = np.array([np.tile(play.first, (play.ranks, 1)), *play.path.values, play.weights()])
+        if not play.step:
+            self.gradients.show(path, words="The black dot: the first weights. Lines: equal loss.")
+            return
+        own, total, used = self._vectors()
+        self.gradients.show(path, play.asked_at, own, total, used, _words(own, total, used))
 
     def _show_loss(self, losses):
-        steps, width = np.arange(1, len(losses) + 1), max(1, len(losses) // 15)
-        self.each.set_data(steps, losses)
-        mean = np.convolve(losses, np.full(width, 1 / width), "valid") if losses else []
-        self.loss.set_data(steps[width - 1 :], mean)
-        self.loss.axes.set_xlim(0, rounded_up(max(20, len(losses))))
-        self.loss.axes.set_ylim(0, min(3.0, 0.4 * np.ceil(max([0.8, *losses]) / 0.4)))
+        values, steps = losses.values, losses.steps
+        half = len(values) // 30
+        self.each.set_data(steps, values)
+        mean = np.convolve(values, np.full(2 * half + 1, 1 / (2 * half + 1)), "valid") if values else []
+        self.loss.set_data(steps[half : len(steps) - half], mean)
+        self.loss.set_marker("." if len(values) == 1 else "")
+        if values:
+            self.empty.set_text("")
+        self.loss.axes.set_xlim(0, rounded_up(max(20, self.play.step)))
+        self.loss.axes.set_ylim(0, min(3.0, 0.4 * np.ceil(max([0.8, *values]) / 0.4)))
 
 
-def agreement(gradients, total):
-    """How the ranks' gradients agree, in words.
-
-    >>> agreement(np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([1.0, 1.0]))
-    'cosine with the mean: 0.71 to 0.71'
-    """
-    sizes = np.linalg.norm(gradients, axis=1) * np.linalg.norm(total)
-    cosines = (gradients @ total)[sizes > 0] / sizes[sizes > 0]
-    return f"cosine with the mean: {cosines.min():.2f} to {cosines.max():.2f}" if len(cosines) else ""
-
-
-@functools.cache
-def rounded_up(count):
-    """20, 50, 100, 200, 500 ...
-
-    >>> rounded_up(20), rounded_up(21), rounded_up(501)
-    (20, 50, 1000)
-    """
-    size = 10
-    while True:
-        for factor in (1, 2, 5):
-            if factor * size >= count:
-                return factor * size
-        size *= 10
+def _words(own, total, used):
+    return agreement(own, total) + ("" if used is None else "\ngrey: what is left of the mean")

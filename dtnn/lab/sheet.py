@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from ..plots.axes import STYLE, paper
 from ..plots.fitted import Fitted
-from ..plots.png import png
+from ..plots.png import COLOURS, png
 
 
 class Sheet:
@@ -17,10 +17,12 @@ class Sheet:
     ----------
     width, height : int
         Pixels.
+    colours : int or None
+        At most so many in the picture, see `dtnn.plots.png`.
     """
 
-    def __init__(self, width, height):
-        self.size, self.png, self.figure = (width, height), None, None
+    def __init__(self, width, height, colours=COLOURS):
+        self.size, self.colours, self.png, self.figure = (width, height), colours, None, None
         self._ground = self._frame = None
         self._laid_out = False
         layout = {"width": f"{width}px", "max_width": "100%", "height": "auto", "margin": "0"}
@@ -64,7 +66,7 @@ class Sheet:
                 self._draw_over(moving, frame)
             else:
                 self.figure.canvas.draw()
-        self.png = png(self.figure.canvas)
+        self.png = png(self.figure.canvas, self.colours)
         self.image.value = self.png
 
     def _draw_over(self, moving, frame):

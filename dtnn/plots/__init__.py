@@ -5,7 +5,8 @@
 `scaling` (a study's speed-up), `picture` and `figure` (a whole run in one), `Live` (a run as it happens), `Timeline` and `gantt`
 (a step, layer by layer and message by message),
 `network` (a network to scale), `messages` (a round of an all-reduce), `plane` (points, their ranks, and what a network says of
-each place), `shards` (which rank has which sample). From arrays: `confusion`, `histograms`, `tiles`; from a model: `dtnn.views`.
+each place), `descent` (two weights over the surface of their loss), `shards` (which rank has which sample).
+From arrays: `confusion`, `histograms`, `tiles`; from a model: `dtnn.views`.
 `totals` gives the numbers behind the bars, `report` a run as text.
 """
 
@@ -13,6 +14,7 @@ from .breakdown import breakdown
 from .by_rank import by_rank
 from .confusion import confusion
 from .curves import curves
+from .descent import descent
 from .gantt import gantt
 from .gradient_curve import gradient_curve
 from .gradients import gradient_cosines, gradient_norms, gradients_figure
@@ -38,6 +40,7 @@ __all__ = [
     "class_balance",
     "confusion",
     "curves",
+    "descent",
     "efficiency",
     "figure",
     "gantt",

@@ -2,8 +2,10 @@
 
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap, to_rgb
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
 
-from .axes import axes_or_new, dress
+from .axes import axes_or_new, dress, remark
 from .messages import colours
 from .palette import FAINT, INK, PAPER, RULE
 
@@ -11,6 +13,7 @@ EDGE = 1.25  # the plane is shown from -EDGE to EDGE
 CELLS = 50  # places a side at which the network is asked
 TINTS = LinearSegmentedColormap.from_list("classes", ["#FBE3D0", "#FFFFFF", "#D3E6F4"])
 MARKS = "o", "s"  # of the two classes
+MARKS_IN_WORDS = "● class 0, orange ground   ■ class 1, blue ground\nlarge: in the last batch"
 
 
 def places(cells=CELLS):
@@ -60,7 +63,8 @@ class Plane:
     """The points and the ground of one Axes, made once and then only recoloured."""
 
     def __init__(self, ax, points, labels, ranks):
-        self.ax, self.labels, self.ranks = dress(ax, "Points and their ranks", "", "", None), np.asarray(labels), ranks
+        self.ax = dress(ax, "Points and their ranks", MARKS_IN_WORDS, "", None)
+        self.labels, self.ranks = np.asarray(labels), ranks
         self._paint = np.array([to_rgb(colour) for colour in colours(ranks)])
         self.ground = ax.imshow(
             np.full((2, 2), 0.5), extent=(-EDGE, EDGE, -EDGE, EDGE), origin="lower", cmap=TINTS, vmin=0, vmax=1,
@@ -73,6 +77,7 @@ class Plane:
         ]
         self.lines = []
         ax.set(xlim=(-EDGE, EDGE), ylim=(-EDGE, EDGE), xticks=(-1, 0, 1), yticks=(-1, 0, 1))
+        ax.xaxis.label.set_size("small")
 
     @property
     def moving(self):
@@ -106,19 +111,24 @@ class Arrows:
 
     def __init__(self, ax, ranks):
         self.ax = dress(ax, "Gradients of the last step", "along their mean", "largest deviation", None)
+        ax.set_box_aspect(1)  # angles are as they are
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
         ax.axhline(0, color=RULE, linewidth=0.8)
         ax.axvline(0, color=RULE, linewidth=0.8)
-        zero, how = np.zeros(ranks), {"angles": "xy", "scale_units": "xy", "scale": 1}
+        zero, how = np.zeros(ranks), {"angles": "xy", "scale_units": "xy", "scale": 1, "minlength": 0.1}
         self.each = ax.quiver(zero, zero, zero, zero, color=colours(ranks), width=0.011, zorder=3, **how)
         self.mean = ax.quiver([0], [0], [0], [0], color=INK, width=0.016, zorder=4, **how)
         self.used = ax.quiver([0], [0], [0], [0], color=FAINT, width=0.009, zorder=5, **how)
         self.words = ax.text(0.02, 0.98, "", transform=ax.transAxes, va="top", fontsize="small", color=FAINT)
-        self._reach = 0.0
+        self.empty, self._reach = remark(ax), 0.0
+        self.empty.set_bbox({"facecolor": PAPER, "edgecolor": "none"})
+        self.empty.set_text("Here each rank's gradient is shown,\nin its colour, in black their mean,\nfrom the first step on.")
 
     @property
     def moving(self):
         """What changes while the frame stays."""
-        return [self.each, self.mean, self.used, self.words]
+        return [self.each, self.mean, self.used, self.words, self.empty]
 
     def show(self, each, mean, used, words=""):
         """Move the arrows: (P, 2), (2,) and (2,) or None."""
@@ -127,7 +137,19 @@ class Arrows:
         self.mean.set_UVC([mean[0]], [mean[1]])
         self.used.set_UVC(*([[used[0]], [used[1]]] if used is not None else [[0], [0]]))
         self.words.set_text(words)
+        self.empty.set_text("")
         reach = 1.15 * max(np.abs(each).max(initial=1e-9), *np.abs(mean), *np.abs(mean if used is None else used))
         if not 0.4 * self._reach < reach <= self._reach:  # rarely, or nothing could be compared from step to step
             self._reach = 1.3 * reach
             self.ax.set(xlim=(-self._reach, self._reach), ylim=(-self._reach, self._reach))
+
+
+def ranks_legend(ax, ranks, servers=0):
+    """Say below an Axes which colour is which rank's; the first `servers` of them get no points."""
+    handles = [Patch(color=colour) for colour in colours(ranks)]
+    names = [f"rank {rank}" if rank == 0 else str(rank) for rank in range(ranks)]
+    names[:servers] = ["rank 0 (server)"][:servers]
+    return ax.legend(
+        handles, names, loc="upper left", bbox_to_anchor=(0, -0.2), ncols=min(ranks, 4), frameon=False, fontsize="small",
+        labelcolor=INK, handlelength=0.9, handletextpad=0.4, columnspacing=1.0, borderaxespad=0.0,
+    )  # fmt: skip

@@ -10,7 +10,10 @@ import pytest
 from dtnn import parallel
 from dtnn.comm import Serial
 from dtnn.data import batches, toy2d
-from dtnn.lab.play import Play, in_plane
+from dtnn.lab.in_plane import in_plane
+from dtnn.lab.pairs import PAIRS
+from dtnn.lab.play import Play
+from dtnn.lab.play_net import PlayNet
 from dtnn.optim import SGD
 from dtnn.records import Step
 from dtnn.training import train
@@ -30,14 +33,27 @@ def play_of():
         play.close()
 
 
+def assert_no_threads():
+    """The ranks' threads end soon."""
+    end = time.monotonic() + 5
+    while any("of a playground" in thread.name for thread in threading.enumerate()) and time.monotonic() < end:
+        time.sleep(0.01)
+    assert not [thread.name for thread in threading.enumerate() if "of a playground" in thread.name]
+
+
+def numbers(model):
+    """The weights of a model, one after the other."""
+    return np.concatenate([array.reshape(-1) for array in model.parameters.state().values()])
+
+
 def test_its_weights_are_those_of_one_rank(play_of):
     play = play_of()
-    alone = play_of(ranks=1)
-    records = train(Serial(), alone.model, toy2d.circle(40).train, optimizer=SGD(0.2), batch_size=16, epochs=9, metrics=())
+    model = play.net.model(seed=0)
+    records = train(Serial(), model, toy2d.circle(40).train, optimizer=SGD(0.2), batch_size=16, epochs=9, metrics=())
     losses = [record.loss for record in itertools.islice((r for r in records if isinstance(r, Step)), 7)]
     play.forward(7)
-    assert play.losses == pytest.approx(losses, rel=1e-5)
-    assert np.allclose(play.weights(), alone.model.parameters.value, atol=1e-6)
+    assert play.losses.values == pytest.approx(losses, rel=1e-5)
+    assert np.allclose(play.weights(), numbers(model), atol=1e-6)
     assert np.ptp(play.weights(), axis=0).max() == 0
 
 
@@ -68,10 +84,61 @@ def test_a_compressed_gradient_is_another_than_the_sum(play_of):
 
 def test_a_server_gets_no_points(play_of):
     play = play_of(strategy=parallel.ParameterServer(1))
+    assert 0 not in play.owners()[0], "known before the first step"
     play.forward(2)
     assert play.servers == 1
     assert 0 not in play.owners()[0]
     assert (play.gradients[0] == 0).all()
+    assert play.shares.tolist() == [0, 0.5, 0.5]
+
+
+@pytest.mark.parametrize(("name", "steps"), [("circle", 200), ("xor", 60), ("gauss", 20), ("spiral", 60)])
+def test_two_weights_learn_each_set(name, steps):
+    data = getattr(toy2d, name)(noise=0.1)
+    play = Play(data, ranks=2, batch=200, net=PlayNet(pair=PAIRS[name]), lr=1.0)
+    before = play.loss_at(play.first[None])[0]
+    play.forward(steps)
+    play.close()
+    assert ((play.outputs(data.x_train) > 0.5) == data.y_train).mean() >= 0.98
+    assert play.losses.values[0] == pytest.approx(before, rel=1e-5), "the surface is that of what is trained"
+    assert play.loss_at(play.mean_weights()[None])[0] < 0.5 * before
+    assert (len(play.path.values), play.path.last.shape) == (steps, (2, 2))
+    assert np.allclose(play.path.last, play.weights())
+
+
+def test_gradients_are_told_with_the_weights_that_they_are_for(play_of):
+    """A worker behind a server that is three steps ahead computes with the weights of three steps ago."""
+    play = play_of(net=PlayNet(pair=PAIRS["circle"]), strategy=parallel.ParameterServer(3), batch=8)
+    play.forward(5)  # the first epoch, at whose end the workers catch up
+    stale = play.path.values[0][0]
+    assert np.allclose(play.asked_at[1:], stale, atol=1e-6), "step 5, with the server's weights after step 1"
+    now = play.owners()[1]
+    around = stale + [[1e-2, 0], [-1e-2, 0], [0, 1e-2], [0, -1e-2]]
+    losses = play.net.losses(play.inputs[now], play.data.y_train[now], around)
+    assert play.gradients.sum(0) == pytest.approx([(losses[0] - losses[1]) / 2e-2, (losses[2] - losses[3]) / 2e-2], abs=1e-3)
+
+
+def test_bytes_are_those_of_a_step(play_of):
+    dense, sparse = play_of(ranks=2), play_of(ranks=2, strategy=parallel.Compressed("sign"))
+    for play in (dense, sparse):
+        play.forward(5)
+    assert 4 * 114 <= dense.sent < 4 * 114 + 250
+    assert sparse.sent < 0.5 * dense.sent
+
+
+def test_it_may_be_closed_in_the_middle(play_of):
+    play = play_of()
+    stepping = threading.Thread(target=play.forward, args=(10**6,))
+    stepping.start()
+    while play.step < 3:
+        time.sleep(0.001)
+    play.close()
+    stepping.join(5)
+    assert not stepping.is_alive()
+    done = play.step
+    play.forward(3)
+    assert play.step == done, "it is over"
+    assert_no_threads()
 
 
 def test_owners_are_those_who_train(play_of):
@@ -105,11 +172,12 @@ def test_a_failing_rank_is_told_and_its_threads_end(play_of):
     play = play_of(strategy=Bad())
     with pytest.raises(ZeroDivisionError):
         play.forward(2)
+    began = time.monotonic()
+    with pytest.raises(ZeroDivisionError):
+        play.forward()
+    assert time.monotonic() - began < 5, "it does not wait for what has ended"
     play.close()
-    end = time.monotonic() + 5
-    while any("of a playground" in thread.name for thread in threading.enumerate()) and time.monotonic() < end:
-        time.sleep(0.01)
-    assert not [thread.name for thread in threading.enumerate() if "of a playground" in thread.name]
+    assert_no_threads()
 
 
 def test_the_plane_of_gradients():
