@@ -30,14 +30,14 @@ def owners(total, ranks, batch_size, seed=0, epochs=EPOCHS, servers=0):
     """
     if ranks > MOST:
         raise ValueError(f"{ranks} ranks can't be told apart by colour; up to {MOST} are shown")
-    found, times = np.full((epochs, total), NOBODY), np.zeros((epochs, total), int)
-    for epoch in range(epochs):
-        for indices in batches(total, global_batch(total, ranks, batch_size), seed, epoch + 1):
+    found = np.full((epochs, total), NOBODY)
+    for row, epoch in zip(found, range(1, epochs + 1)):
+        used = []
+        for indices in batches(total, global_batch(total, ranks, batch_size), seed, epoch):
             for rank, (first, count) in enumerate(shares(len(indices), ranks - servers), servers):
-                mine = indices[first : first + count]
-                found[epoch, mine] = rank
-                np.add.at(times[epoch], mine, 1)
-    found[times > 1] = TWICE
+                used.append(indices[first : first + count])
+                row[used[-1]] = rank
+        row[np.bincount(np.concatenate(used), minlength=total) > 1] = TWICE
     return found
 
 

@@ -1,13 +1,17 @@
 """`Sheet`: a matplotlib figure that is shown in a widget, and can be changed there."""
 
+import io
+
 import ipywidgets as widgets
 from matplotlib import rc_context
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
+from PIL import Image
 
+from ..plots import axes
 from ..plots.axes import STYLE, paper
 from ..plots.fitted import Fitted
+from ..plots.palette import PAPER
 from ..plots.png import COLOURS, png
+from ..plots.rulers import rulers
 
 
 class Sheet:
@@ -32,15 +36,13 @@ class Sheet:
         """New, empty axes in place of what was there: one, or an array of them."""
         self._ground, self._laid_out = None, False
         with rc_context(STYLE):
-            self.figure = Figure(figsize=(self.size[0] / 100, self.size[1] / 100), dpi=100, layout=Fitted())
-            FigureCanvasAgg(self.figure)
+            self.figure = axes.Sheet(figsize=(self.size[0] / 100, self.size[1] / 100), dpi=100, layout=Fitted())
             return self.figure.subplots(rows, columns, **how)
 
     def whole(self):
         """One new, empty Axes that is the whole picture, for what has no ticks nor titles; no layout to be found."""
         with rc_context(STYLE):
-            self.figure = Figure(figsize=(self.size[0] / 100, self.size[1] / 100), dpi=100)
-            FigureCanvasAgg(self.figure)
+            self.figure = axes.Sheet(figsize=(self.size[0] / 100, self.size[1] / 100), dpi=100)
             ax = self.figure.add_axes((0, 0, 1, 1))
             paper(self.figure)
         self._ground, self._laid_out = None, True
@@ -59,7 +61,8 @@ class Sheet:
         with rc_context(STYLE):
             if not self._laid_out:
                 paper(self.figure)
-                self.figure.get_layout_engine().execute(self.figure)
+                with rulers(self.figure):
+                    self.figure.get_layout_engine().execute(self.figure)
                 self.figure.set_layout_engine("none")
                 self._laid_out = True
             if moving:
@@ -79,3 +82,15 @@ class Sheet:
         canvas.restore_region(self._ground)
         for artist in moving:
             self.figure.draw_artist(artist)
+
+
+def side_by_side(*sheets):
+    """The pictures of sheets as the bytes of one PNG, where there are no widgets to be arranged."""
+    images = [Image.open(io.BytesIO(sheet.png)).convert("RGB") for sheet in sheets]
+    size = sum(image.width for image in images), max(image.height for image in images)
+    whole, left, written = Image.new("RGB", size, PAPER), 0, io.BytesIO()
+    for image in images:
+        whole.paste(image, (left, 0))
+        left += image.width
+    whole.save(written, "png")
+    return written.getvalue()

@@ -1,11 +1,15 @@
 """Where a drawing function draws: the Axes it is given, or one of its own."""
 
-from matplotlib import rcParamsDefault
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
+import contextlib
 
+from matplotlib import rcParamsDefault
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedFormatter, FixedLocator
+
+from .canvas import Canvas, Renderer
 from .palette import FAINT, INK, PAPER, RULE
 from .png import COLOURS, png
+from .rulers import rulers
 
 STYLED = ("axes", "font", "grid", "hatch", "legend", "lines", "patch", "text", "xtick", "ytick")
 STYLE = {key: value for key, value in rcParamsDefault.items() if key.split(".")[0] in STYLED}
@@ -17,10 +21,15 @@ class Sheet(Figure):
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
-        FigureCanvasAgg(self)
+        Canvas(self)
+
+    def draw(self, renderer):
+        """Draw everything; on our own canvas quickly."""
+        with rulers(self) if isinstance(renderer, Renderer) else contextlib.nullcontext():
+            super().draw(renderer)
 
     def _repr_png_(self):
-        canvas = self.canvas if isinstance(self.canvas, FigureCanvasAgg) else FigureCanvasAgg(self)
+        canvas = self.canvas if isinstance(self.canvas, Canvas) else Canvas(self)
         canvas.draw()
         return png(canvas, None if any(ax.images for ax in self.axes) else COLOURS)
 
@@ -44,6 +53,26 @@ def dress(ax, title="", x="", y="", grid="y"):
         ax.grid(axis=grid, color=RULE, alpha=0.7, linewidth=0.8)
     ax.set_axisbelow(True)
     return ax
+
+
+def names(axis, places, words, size="medium"):
+    """Words in place of numbers along an axis; a tick for each is only made where matplotlib itself draws it.
+
+    >>> ax = Figure().add_subplot()
+    >>> names(ax.yaxis, (0, 1), ("cat", "dog"))
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['cat', 'dog']
+    """
+    axis.set_major_locator(FixedLocator(list(places)))
+    axis.set_major_formatter(FixedFormatter(list(words)))
+    axis.set_tick_params(labelsize=size)
+
+
+def slanted(ax, angle=60):
+    """Long words below an axis, each ending at its tick."""
+    ax.tick_params(axis="x", labelrotation=angle)
+    for label in () if isinstance(ax.figure, Sheet) else ax.get_xticklabels():  # a ruler does so by itself
+        label.set_ha("right")
 
 
 def remark(ax):

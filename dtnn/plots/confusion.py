@@ -3,11 +3,11 @@
 import matplotlib
 import numpy as np
 
-from .axes import axes_or_new, dress
+from .axes import axes_or_new, dress, names, slanted
 from .palette import on
 
 MOST_NUMBERS = 14  # classes up to which each count is written into its square
-MOST_NAMES = 40
+MOST_NAMES = 20
 
 
 def confusion(counts, classes=None, ax=None):
@@ -35,7 +35,7 @@ def confusion(counts, classes=None, ax=None):
     ([[0.75, 0.25], [0.0, 1.0]], ['3', '1', '4'])
     """
     counts = np.asarray(counts)
-    names = [str(name) for name in classes] if classes is not None else [str(k) for k in range(len(counts))]
+    known = [str(name) for name in classes] if classes is not None else [str(k) for k in range(len(counts))]
     whole = counts.sum()
     right = f" · {np.trace(counts) / whole:.1%} of {int(whole):,} right" if whole else ""
     ax = dress(axes_or_new(ax, (5.0, 4.6)), f"Which class is taken for which{right}", "taken for", "is", grid="")
@@ -43,14 +43,14 @@ def confusion(counts, classes=None, ax=None):
     paint = matplotlib.colormaps["Blues"]
     ax.imshow(shares, vmin=0, vmax=1, cmap=paint, aspect="equal")
     if len(counts) <= MOST_NUMBERS:
+        how = {"ha": "center", "va": "center", "fontsize": "small" if counts.max() < 1000 else "x-small", "in_layout": False}
         for (row, column), count in np.ndenumerate(counts):
             if count:
                 ink = on(matplotlib.colors.to_hex(paint(shares[row, column])))
-                ax.text(column, row, f"{int(count):,}", ha="center", va="center", color=ink, fontsize="small")
+                ax.text(column, row, f"{int(count):,}", color=ink, **how)
     ticks = range(0, len(counts), -(-len(counts) // MOST_NAMES) or 1)
-    long = max(map(len, names), default=0) > 3
-    ax.set_xticks(
-        ticks, [names[k] for k in ticks], rotation=60 if long else 0, fontsize="small", ha="right" if long else "center"
-    )
-    ax.set_yticks(ticks, [names[k] for k in ticks], fontsize="small")
+    for axis in ax.xaxis, ax.yaxis:
+        names(axis, ticks, [known[k] for k in ticks], "small")
+    if max(map(len, known), default=0) > 3:
+        slanted(ax)
     return ax

@@ -6,7 +6,7 @@ from matplotlib.collections import LineCollection
 from ..tracing.events import in_lines
 from ..tracing.path import critical_path, waits
 from ..tracing.steps import known
-from .axes import axes_or_new, dress, remark
+from .axes import axes_or_new, dress, names, remark
 from .boxes import boxes
 from .gantt_legend import ON_ITS_WAY, legend
 from .palette import FAINT, INK, PAPER, PHASES, RULE, STATES, on
@@ -160,10 +160,11 @@ class Gantt:
 
     def _frame(self):
         count = len(self.ranks)
-        self.ax.set_yticks(range(count), [name(self.step, rank) for rank in self.ranks])
-        for label, rank in zip(self.ax.get_yticklabels(), self.ranks):
-            label.set_color(INK if rank in self.step.aligned else STATES["failed"])
+        names(self.ax.yaxis, range(count), [name(self.step, rank) for rank in self.ranks])
         self.ax.tick_params(axis="y", length=0)
+        if any(rank not in self.step.aligned for rank in self.ranks):
+            for label, rank in zip(self.ax.get_yticklabels(), self.ranks):
+                label.set_color(INK if rank in self.step.aligned else STATES["failed"])
         self.ax.spines["left"].set_visible(False)
         self.ax.set_ylim(count - 0.5, -0.5)
         self.ax.set_xlim(0, self.width)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .axes import Sheet, axes_or_new, dress, paper
+from .axes import Sheet, axes_or_new, dress, names, paper
 from .fitted import Fitted
 from .palette import FAINT, IDEAL, INK, PAPER, RANKS, on
 
@@ -61,19 +61,27 @@ def gradient_cosines(view, layer=None, ax=None):
 
     ax = dress(axes_or_new(ax, (4.2, 3.6)), f"Cosine between ranks\n{layer or 'all layers'}", "rank", "rank", grid="")
     cosines, colours = view.cosines(layer), matplotlib.colormaps["RdBu"].with_extremes(bad=PAPER)
-    image = ax.imshow(np.ma.masked_invalid(cosines), vmin=-1, vmax=1, cmap=colours, aspect="equal")
+    ax.imshow(np.ma.masked_invalid(cosines), vmin=-1, vmax=1, cmap=colours, aspect="equal")
     if view.ranks <= MOST_NUMBERS:
         for (row, column), value in np.ndenumerate(cosines):
             known = np.isfinite(value)
             ink = on(matplotlib.colors.to_hex(colours((value + 1) / 2))) if known else FAINT
-            ax.text(column, row, f"{value:.2f}" if known else "-", ha="center", va="center", color=ink, fontsize="small")
+            how = {"ha": "center", "va": "center", "fontsize": "small", "in_layout": False}
+            ax.text(column, row, f"{value:.2f}" if known else "-", color=ink, **how)
     ticks = range(0, view.ranks, 1 + (view.ranks - 1) // 16)
-    ax.set_xticks(ticks, [str(rank) for rank in ticks])
-    ax.set_yticks(ticks, [str(rank) for rank in ticks])
+    for axis in ax.xaxis, ax.yaxis:
+        names(axis, ticks, map(str, ticks))
     ax.set_anchor("N")
-    bar = ax.figure.colorbar(image, cax=ax.inset_axes((0.15, -0.24, 0.7, 0.025)), orientation="horizontal", ticks=(-1, 0, 1))
-    bar.outline.set_visible(False)
+    _bar(ax.inset_axes((0.15, -0.24, 0.7, 0.025)), colours)
     return ax
+
+
+def _bar(ax, colours):
+    """Which colour means what."""
+    ax.imshow(np.linspace(-1, 1, 101)[None], cmap=colours, extent=(-1, 1, 0, 1), aspect="auto")
+    ax.spines[:].set_visible(False)
+    names(ax.xaxis, (-1, 0, 1), ("\N{MINUS SIGN}1", "0", "1"))
+    ax.yaxis.set_visible(False)
 
 
 def gradients_figure(view):
@@ -101,6 +109,6 @@ def gradients_figure(view):
 def _names(ax, layers):
     """The layers' names, as many as can be read, the first one at the top."""
     step = -(-len(layers) // MOST_ROWS) if layers else 1
-    ax.set_yticks(range(0, len(layers), step), layers[::step], fontsize="small")
+    names(ax.yaxis, range(0, len(layers), step), layers[::step], "small")
     ax.set_ylim(len(layers) - 0.5, -0.5)
     ax.grid(axis="y", color=IDEAL, alpha=0.15)

@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib.colors import to_rgb
 from matplotlib.patches import Patch
 
-from .axes import axes_or_new, dress
+from .axes import axes_or_new, dress, names
 from .palette import FAINT, INK, PAPER, RANKS
 
 WIDE = 48  # columns at most; longer vectors are shown by so many of their numbers
@@ -72,9 +72,9 @@ class Messages:
 
     def _frame(self):
         ax = self.ax
-        ax.set_yticks(np.arange(self.ranks) + 0.5, [f"rank {rank}" for rank in range(self.ranks)])
+        names(ax.yaxis, np.arange(self.ranks) + 0.5, [f"rank {rank}" for rank in range(self.ranks)])
         every = 1 if self.width <= LABELLED else -(-self.width // LABELLED)
-        ax.set_xticks(np.arange(0, self.width, every) + 0.5, [str(place) for place in self.places[::every]])
+        names(ax.xaxis, np.arange(0, self.width, every) + 0.5, [str(place) for place in self.places[::every]])
         ax.tick_params(length=0)
         rules = ax.hlines(np.arange(self.ranks + 1), 0, self.width, color=PAPER, linewidth=5 if self.ranks <= 8 else 2)
         bars = ax.vlines(np.arange(self.width + 1), 0, self.ranks, color=PAPER, linewidth=3 if self.width <= LABELLED else 1)

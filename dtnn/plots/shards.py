@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib.colors import to_rgb
 from matplotlib.patches import Patch
 
-from .axes import axes_or_new, dress
+from .axes import axes_or_new, dress, names
 from .boxes import boxes
 from .messages import colours
 from .palette import PAPER, STATES
@@ -44,7 +44,7 @@ def shards(owners, ax=None, ranks=None):
     cells = paint[np.where(owners[:, shown] < 0, count, owners[:, shown])]
     ax.imshow(cells, aspect="auto", interpolation="nearest", extent=(0, owners.shape[1], len(owners) + 0.5, 0.5))
     ax.hlines(np.arange(1.5, len(owners)), 0, owners.shape[1], color=PAPER, linewidth=2)
-    ax.set_yticks(range(1, len(owners) + 1))
+    names(ax.yaxis, range(1, len(owners) + 1), map(str, range(1, len(owners) + 1)))
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     handles = [Patch(color=colour) for colour in colours(count)]
@@ -84,7 +84,8 @@ def class_balance(owners, labels, ax=None, ranks=None):
         lefts = np.arange(classes) + (rank - count / 2) * width
         boxes(ax, np.stack([lefts, np.zeros(classes), np.full(classes, width), heights], axis=1), facecolors=colour, linewidths=0)
         highest = max(highest, heights.max())
-    ax.set(xticks=range(classes), xlim=(-0.6, classes - 0.4), ylim=(0, 1.05 * max(1, highest)))
+    names(ax.xaxis, range(classes), map(str, range(classes)))
+    ax.set(xlim=(-0.6, classes - 0.4), ylim=(0, 1.05 * max(1, highest)))
     return ax
 
 

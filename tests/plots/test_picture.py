@@ -21,8 +21,8 @@ def _outside(fig):
     """Texts that stick out of the figure."""
     renderer = fig.canvas.get_renderer()
     axes = [axis for ax in fig.axes for axis in (ax.xaxis, ax.yaxis)]
-    every = {label for axis in axes for tick in (*axis.majorTicks, *axis.minorTicks) for label in (tick.label1, tick.label2)}
     drawn = {label for axis in axes for tick in axis._update_ticks() for label in (tick.label1, tick.label2)}
+    every = {label for axis in axes for tick in (*axis.majorTicks, *axis.minorTicks) for label in (tick.label1, tick.label2)}
     shown = [
         text for text in fig.findobj(plt.Text) if text.get_visible() and text.get_text().strip() and text not in every - drawn
     ]

@@ -1,0 +1,101 @@
+"""A canvas that draws a text once, and then puts it where it is wanted: the letters are most of the time that a picture takes."""
+
+import functools
+import math
+
+import numpy as np
+from matplotlib import rcParams
+from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
+
+MANY = 2048  # texts that are kept, a few hundred bytes each
+SETTINGS = ("text.", "font.")  # those of matplotlib on which the look of a letter depends
+
+
+class Canvas(FigureCanvasAgg):
+    """Matplotlib's own canvas, with a `Renderer` that remembers texts."""
+
+    _made = None
+
+    def get_renderer(self):
+        """The one of the figure's present size."""
+        size = (*self.get_width_height(physical=True), self.figure.dpi)
+        if size != self._made:
+            self.renderer, self._made = Renderer(*size), size
+        return self.renderer
+
+    def draw(self):
+        """Draw the figure."""
+        self.get_renderer().settings = _settings()
+        super().draw()
+
+
+class Renderer(RendererAgg):
+    """Draws texts from memory, each beginning at a whole pixel; those with formulas, or half transparent, as matplotlib does.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> figure = Figure(figsize=(2, 1))
+    >>> canvas = Canvas(figure)
+    >>> text = figure.text(0.1, 0.5, "words")
+    >>> canvas.draw()
+    >>> before = _letters.cache_info().hits
+    >>> text.set_position((0.2, 0.4))
+    >>> canvas.draw()
+    >>> _letters.cache_info().hits - before
+    1
+    """
+
+    def __init__(self, width, height, dpi):
+        super().__init__(width, height, dpi)
+        self.settings = _settings()
+
+    def draw_text(self, gc, x, y, s, prop, angle, ismath=False, mtext=None):
+        """Put the letters there."""
+        red, green, blue, alpha = gc.get_rgb()
+        if ismath or alpha != 1 or gc.get_alpha() != 1 or not gc.get_antialiased() or _special(mtext):
+            super().draw_text(gc, x, y, s, prop, angle, ismath, mtext)
+            return
+        shade, left, low = _letters(s, prop.copy(), angle % 360, self.dpi, self.settings)
+        image = np.empty((*shade.shape, 4), np.uint8)
+        image[..., :3] = [round(255 * part) for part in (red, green, blue)]
+        image[..., 3] = shade
+        self.draw_image(gc, round(x) + left, self.height - round(y) + low, image)
+
+    def get_text_width_height_descent(self, s, prop, ismath):
+        """The size of a text in pixels."""
+        if ismath:
+            return super().get_text_width_height_descent(s, prop, ismath)
+        return _size(s, prop.copy(), self.dpi, self.settings)
+
+
+def _special(text):
+    """Whether a text asks for a feature of its font, or a language; not every version of matplotlib can."""
+    asked = [getattr(text, name, None) for name in ("get_fontfeatures", "get_language")]
+    return any(ask() for ask in asked if ask is not None)
+
+
+def _settings():
+    """The present ones, whose look-up takes longer than a text."""
+    return tuple(str(value) for name, value in rcParams.items() if name.startswith(SETTINGS))
+
+
+@functools.lru_cache(MANY)
+def _size(text, font, dpi, settings):
+    return RendererAgg(1, 1, dpi).get_text_width_height_descent(text, font, False)
+
+
+@functools.lru_cache(MANY)
+def _letters(text, font, angle, dpi, settings):
+    """How much of each pixel is covered, from the lowest row to the highest, and where that lies from the text's beginning."""
+    width, height, _ = _size(text, font, dpi, settings)
+    reach = math.ceil(width + height) + 4
+    sheet = RendererAgg(2 * reach, 2 * (reach if angle else math.ceil(height) + 4), dpi)
+    middle = int(sheet.height) // 2
+    sheet.draw_text(sheet.new_gc(), reach, middle, text, font, angle)
+    covered = np.asarray(sheet.buffer_rgba())[..., 3]
+    rows, columns = np.flatnonzero(covered.any(axis=1)), np.flatnonzero(covered.any(axis=0))
+    if not len(rows):
+        return np.zeros((0, 0), np.uint8), 0, 0
+    (top, bottom), (left, right) = rows[[0, -1]], columns[[0, -1]]
+    return covered[bottom : top - 1 if top else None : -1, left : right + 1].copy(), int(left) - reach, middle - int(bottom) - 1
