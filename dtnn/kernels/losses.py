@@ -14,7 +14,7 @@ def cross_entropy_of_labels(z, labels, weight, d):
     Returns (sum, -1), or (0, n) with the place of the first label that is no row of z.
     """
     K, N = z.shape
-    total = 0.0
+    total, e = 0.0, np.empty(K)
     for n in range(N):
         if labels[n] < 0 or labels[n] >= K:
             return 0.0, n
@@ -24,11 +24,11 @@ def cross_entropy_of_labels(z, labels, weight, d):
             top = max(top, np.float64(z[k, n]))
         s = 0.0
         for k in range(K):
-            s += np.exp(np.float64(z[k, n]) - top)
+            e[k] = np.exp(np.float64(z[k, n]) - top)
+            s += e[k]
         total += np.log(s) - (np.float64(z[labels[n], n]) - top)
         for k in range(K):
-            p = np.exp(np.float64(z[k, n]) - top) / s
-            d[k, n] = (p - (1.0 if k == labels[n] else 0.0)) / weight
+            d[k, n] = (e[k] / s - (1.0 if k == labels[n] else 0.0)) / weight
     return total, -1
 
 
@@ -39,18 +39,18 @@ def cross_entropy_of_shares(z, shares, weight, d):
     A row of zeros counts nothing and has no gradient.
     """
     K, N = z.shape
-    total = 0.0
+    total, e = 0.0, np.empty(K)
     for n in range(N):
         top = np.float64(z[0, n])
         for k in range(1, K):
             top = max(top, np.float64(z[k, n]))
         s = t = 0.0
         for k in range(K):
-            s += np.exp(np.float64(z[k, n]) - top)
+            e[k] = np.exp(np.float64(z[k, n]) - top)
+            s += e[k]
             t += shares[n, k]
         for k in range(K):
-            p = np.exp(np.float64(z[k, n]) - top) / s
             if shares[n, k] != 0:
                 total += shares[n, k] * (np.log(s) - (np.float64(z[k, n]) - top))
-            d[k, n] = (t * p - shares[n, k]) / weight
+            d[k, n] = (t * (e[k] / s) - shares[n, k]) / weight
     return total
