@@ -50,7 +50,7 @@ class Replica:
         self.given_to_exchange = self.exchange.optimizer  # which may want it otherwise
         self.tail = self.parameters.tail(ARRIVALS + (comm.size if comm.size <= MOST_ARRIVALS else 0))
         self.arrivals, self.aligning = Arrivals(comm, self.tail[ARRIVALS:], clock), False
-        self.net, self.scratch, self.inputs = Replay(model.net), Pass(seed), {}
+        self.net, self.scratch, self.inputs, self.pieces = Replay(model.net), Pass(seed), {}, {}
         self.microscope, self.looking, self.outbox = Microscope(comm, self.parameters, self.exchange, keep), False, []
         self.step, self.updated, self.past, self.phases = 0, 0, [], phases
         self.gradient = math.nan  # the norm of the last step's, see `Step`
@@ -81,9 +81,8 @@ class Replica:
     def make_step(self, indices, progress):
         """Gradient of this share, exchange, update, and what the ranks were told; returns the mean loss of the global batch."""
         total, exchange, tracer = len(indices), self.exchange, self.tracer
-        first, count = self.share(total)
         self.begin_step()
-        pieces = [(first + start, size) for start, size in shares(count, exchange.pieces) if size or self.always]
+        count, pieces = self._pieces(total)
         for number, (begin, size) in enumerate(pieces, 1):
             watcher = tracer.watcher(exchange.watcher() if number == len(pieces) and not self.looking else None)
             self.gradients(indices[begin : begin + size], begin, total, tracer.comm.Allreduce, watcher)
@@ -156,6 +155,14 @@ class Replica:
         """(first, count) of the samples of a rank, this one, in a global batch of so many; a server has none."""
         place = (self.comm.rank if rank is None else rank) - self.exchange.servers
         return shares(total, self.comm.size - self.exchange.servers)[place] if place >= 0 else (0, 0)
+
+    def _pieces(self, total):
+        """How many samples of a global batch are this rank's, and where, (first, size), those lie that it takes at once."""
+        if total not in self.pieces:
+            first, count = self.share(total)
+            divided = shares(count, self.exchange.pieces)
+            self.pieces[total] = count, [(first + start, size) for start, size in divided if size or self.always]
+        return self.pieces[total]
 
     def _check(self, loss_sum, count):
         """Raise `NotFinite`, on all ranks, where the loss or a gradient isn't finite."""
