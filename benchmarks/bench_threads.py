@@ -3,11 +3,13 @@
     python benchmarks/bench_threads.py [--nets lenet5,resnet20] [--threads 1,2] [--batch 64] [--json file]
 
 Before anything is timed the losses of the first steps are compared.  A sample during which this process had to wait for a
-processor counts less: with a second program on the machine, more threads than are free are slower than one.
+processor counts less: with a second program on the machine, more threads than are free are slower than one.  They also gain less
+where the cores are far from each other, which is measured, too.
 """
 
 import numpy as np
 from bench_step import BATCHES, own_step
+from core_to_core import core_to_core
 from options import append, parser
 from timer import kept, sample
 
@@ -56,6 +58,7 @@ def main():
     arguments.add_argument("--rounds", type=int, default=15)
     options = arguments.parse_args()
     for net in options.nets.split(","):
+        print(f"from core to core {1e9 * core_to_core():.0f} ns")
         for row in measure(net, [int(n) for n in options.threads.split(",")], options.batch, options.rounds):
             print(
                 f"{net:10} {row['threads']} threads {1e3 * row['seconds']:8.3f} ms a step, {row['ratio']:.2f} times", flush=True

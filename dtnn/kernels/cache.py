@@ -29,7 +29,7 @@ from numba.core.serialize import dumps
 FLAGS = ("contract", "reassoc", "nsz", "arcp")
 
 
-def kernel(function=None, *, exact=False, parallel=False, inlined=False):
+def kernel(function=None, *, exact=False, inlined=False):
     """Compile `function` at its first call, or take it from dtnn's cache on disk.
 
     It runs without the GIL, divides by zero as NumPy does, and keeps NaNs.  A function made inside another one may
@@ -41,8 +41,6 @@ def kernel(function=None, *, exact=False, parallel=False, inlined=False):
         What Numba's nopython mode can compile.
     exact : bool
         Keep the order of operations as written (`@kernel(exact=True)`).
-    parallel : bool
-        `numba.prange` loops run on several threads, see `parts.py`.
     inlined : bool
         For what adds up numbers within another kernel: it becomes part of it.  Else there are two versions of its machine code,
         one of its own and one made for the other kernel, whose sums may differ in order; which of them runs would depend on
@@ -53,10 +51,10 @@ def kernel(function=None, *, exact=False, parallel=False, inlined=False):
     Numba dispatcher
     """
     if function is None:
-        return partial(kernel, exact=exact, parallel=parallel, inlined=inlined)
+        return partial(kernel, exact=exact, inlined=inlined)
     options = {"nogil": True, "error_model": "numpy", "forceinline": inlined}
     options["no_cfunc_wrapper"] = True  # nobody calls a kernel by its address
-    dispatcher = numba.njit(fastmath=False if exact else set(FLAGS), parallel=parallel, **options)(function)
+    dispatcher = numba.njit(fastmath=False if exact else set(FLAGS), **options)(function)
     if hasattr(dispatcher, "_cache"):  # not with NUMBA_DISABLE_JIT
         dispatcher._cache = Disk(function)
     return dispatcher

@@ -144,7 +144,9 @@ def product_kernel(tile_rows, tile_columns):
         strip, blocks, rows_in, columns, sc, sn = layout
         ys = HO * WO * N
         s, groups = s[part * blocks * sn :], (N + 16 * blocks - 1) // (16 * blocks)
-        for unit in range(part, (HO + strip - 1) // strip * groups, parts):
+        units, copied = (HO + strip - 1) // strip * groups, rows_in > 0
+        u0, u1 = (units * part // parts, units * (part + 1) // parts) if copied else (0, units)  # else some pixels of each
+        for unit in range(u0, u1):
             r0, n0 = unit // groups * strip, unit % groups * 16 * blocks
             some = min(blocks, (N - n0 + 15) // 16)
             load_strip(x, C, H, W, N, n0, some, r0 // out_step * in_step + lo_row, rows_in, lo_col, columns, s, sc, sn)
@@ -154,8 +156,11 @@ def product_kernel(tile_rows, tile_columns):
                 y0 = r0 * WO * N + n0 + 16 * b
                 for f in range(phases.shape[0]):
                     first, shift, width = phases[f, 0], phases[f, 1], phases[f, 2]
-                    v1 = first + (min(strip, HO - r0) - shift + out_step - 1) // out_step * width
-                    for v in range(first, v1, V):
+                    v0, v1 = first, first + (min(strip, HO - r0) - shift + out_step - 1) // out_step * width
+                    if not copied:
+                        count = (v1 - v0 + V - 1) // V
+                        v0, v1 = v0 + count * part // parts * V, min(v1, v0 + count * (part + 1) // parts * V)
+                    for v in range(v0, v1, V):
                         k0, k1 = taps_inside(reach, f, r0 + vr[v], r0 + vr[min(v + V, v1) - 1])
                         if adds and k0 >= k1:
                             continue
@@ -187,7 +192,8 @@ def gradient_kernel(tile_rows, tile_taps):
             rest[:] = 0
             g, bias = rest[: M * taps], rest[M * taps :]
         groups = (N + 16 * blocks - 1) // (16 * blocks)
-        for unit in range(part, (HO + strip - 1) // strip * groups, parts):
+        units = (HO + strip - 1) // strip * groups
+        for unit in range(units * part // parts, units * (part + 1) // parts):
             r0, n0 = unit // groups * strip, unit % groups * 16 * blocks
             some = min(blocks, (N - n0 + 15) // 16)
             rows = min(strip, HO - r0)

@@ -71,20 +71,19 @@ def fit_strip(C, N, parts, rows_of, columns, height, multiple=1, more=0):
     """The strip that copies least: rows (a multiple of `multiple`) and blocks of images are chosen together.
 
     Fewer images and the whole image beat more images and a strip whose neighbours' rows are copied again and again.
-    There are enough strips for all parts: each has some images, or, if those are too few, some rows.
+    Each part has as many strips as the others, or as many images.
     """
     lines = max(1, -(-N // 16))
-    fewest = parts if lines < parts else 1
 
     def bytes_of(strip, blocks):
         return blocks * (C * rows_of(strip) * columns + more * strip) * 64
 
     choices = []
-    for blocks in {min(blocks, max(1, lines // parts)) for blocks in (4, 2, 1)}:
-        strip = multiple
+    for blocks in {min(blocks, lines) for blocks in (4, 2, 1)}:
+        strip, even = multiple, 1 if -(-lines // blocks) % parts == 0 else parts
         while strip < height and bytes_of(strip + multiple, blocks) <= SCRATCH_BYTES:
             strip += multiple
-        strips = max(fewest, -(-height // strip))
+        strips = -(-height // (strip * even)) * even
         strip = max(1, -(-height // (strips * multiple))) * multiple
         copied = strips * rows_of(strip) / rows_of(height)
         choices.append((copied + 0.15 * (4 / blocks - 1) + max(0, bytes_of(strip, blocks) / SCRATCH_BYTES - 1), blocks, strip))

@@ -85,8 +85,9 @@ def pick(part, parts, rows, size, indices, channels, samples, numbers, out, scal
 @kernel
 def pick_blocks(part, parts, rows, size, indices, samples, numbers, n, out, scale):
     """The first `samples` samples and `numbers` numbers, by blocks of 16 x 16."""
+    tiles = numbers // LANES
     for i in range(0, samples, LANES):
-        for p in range(part * LANES, numbers, parts * LANES):
+        for p in range(tiles * part // parts * LANES, tiles * (part + 1) // parts * LANES, LANES):
             pick_tile(rows, size, indices, i, p, out, p * n + i, n, scale)
 
 

@@ -4,23 +4,34 @@ A kernel that can be divided takes (part, parts) as its first arguments and does
 part writes, and it has its own piece of every scratch array.  So there is one source, and which thread does a part
 changes no bit of the result.
 
-With one thread the kernel is called as it is.  With more, a twin that calls it from Numba's parallel loop is compiled on first
-use.  That loop is entered by one thread at a time, because a second one would end the process on Numba's simplest
-threading layer.
+With one thread the kernel is called as it is.  With more, what hands its parts to a `Team` is compiled on first use.  A kernel
+divides an image into its upper and lower part, or the like: what a thread has written it then mostly reads itself, and
+needs not come from another core.
 """
 
 import threading
 from functools import cache
 
-import numba
+import numpy as np
 
 from ..machine import threads_here
+from .baton import ROOM, do_all, job_of
 from .cache import kernel
 from .scratch import scratch
 from .tape import call
+from .team import Team
 
-LEAST_WORK = 500_000  # multiply-adds, or so: below, waking a thread costs more than it helps
-region = threading.Lock()
+LEAST_WORK = 150_000  # multiply-adds, or so: below, passing on a part costs more than it helps
+
+
+class Here(threading.local):
+    """The teams of this thread, by size."""
+
+    def __init__(self):
+        self.teams = {}
+
+
+here = Here()
 
 
 def parts_for(work):
@@ -32,36 +43,35 @@ def run(body, parts, *arguments):
     """body(part, parts, *arguments) for all parts at once; see also `tape.call`."""
     if parts == 1:
         call(body, 0, 1, *arguments)
-    else:
-        call(twin(body, len(arguments)), parts, *arguments, through=in_region)
+        return
+    room = np.empty(ROOM, np.int64)
+    call(do_all, team(parts).box, twin(body)(arguments, room), room, parts, holds=arguments)
+    wake()
 
 
-def in_region(function, *arguments):
-    """Call what enters the parallel loop, when no other thread is in one."""
-    with region:
-        function(*arguments)
+def team(size):
+    """This thread's team of that size."""
+    if size not in here.teams:
+        here.teams[size] = Team(size)
+    return here.teams[size]
+
+
+def wake():
+    """Wake this thread's helpers; who plays a tape, which has only calls of kernels, does that before."""
+    for each in here.teams.values():
+        each.wake()
 
 
 @cache
-def twin(body, count):
-    """A kernel (parts, *arguments) that does all parts of `body` in a parallel loop.
+def twin(body):
+    """A kernel (arguments, room) that makes a job of `body` for all parts, see `baton.job_of`."""
 
-    Numba takes no *arguments in such a loop, so the text of the function is made for their number.
-    """
-    names = ", ".join(f"a{k}" for k in range(count))
-    text = f"""
-def make(body):
-    def in_parallel(parts, {names}):
-        for part in prange(parts):
-            body(part, parts, {names})
+    def on_threads(arguments, room):
+        return job_of(body, arguments, room)
 
-    return in_parallel
-"""
-    space = {"prange": numba.prange, "__name__": __name__}
-    exec(text, space)
-    made, own = space["make"](body), body.py_func
-    made.__name__, made.__module__ = f"{own.__name__}_on_threads", own.__module__  # what a note says while it compiles
-    return kernel(made, parallel=True)
+    own = body.py_func  # its name is what a note says while it compiles
+    on_threads.__name__, on_threads.__module__ = f"{own.__name__}_on_threads", own.__module__
+    return kernel(on_threads)
 
 
 def partial_sums(parts, size):

@@ -8,12 +8,21 @@ from .vector import add, larger, load_first, not_below, store_first, where_at_le
 
 
 @kernel
+def part_of(C, HO, part, parts, apart):
+    """The channels c0 .. c1 and rows i0 .. i1 of a part: some rows, as a convolution before it has them; or some channels, where
+    there are few rows, or they aren't `apart`."""
+    if apart and 2 * parts <= HO:
+        return 0, C, HO * part // parts, HO * (part + 1) // parts
+    return C * part // parts, C * (part + 1) // parts, 0, HO
+
+
+@kernel
 def max_pool(part, parts, x, x_shape, y, y_shape, size, stride, padding, floor):
     """y[c, i, j, n] = max(floor, largest x in the window of `size` at (i, j) stride - padding); x and y flat."""
     (C, H, W, N), (_, HO, WO, _) = x_shape, y_shape
-    c0, c1 = C * part // parts, C * (part + 1) // parts
+    c0, c1, i0, i1 = part_of(C, HO, part, parts, True)
     for c in range(c0, c1):
-        for i in range(HO):
+        for i in range(i0, i1):
             h0, h1 = max(0, i * stride[0] - padding[0]), min(H, i * stride[0] - padding[0] + size[0])
             for j in range(WO):
                 w0, w1 = max(0, j * stride[1] - padding[1]), min(W, j * stride[1] - padding[1] + size[1])
@@ -40,11 +49,11 @@ def max_pool_gradient(part, parts, x, x_shape, y, dy, y_shape, size, stride, pad
     tiles: the windows cover every pixel once; then dx is written once, and may be x.
     """
     (C, H, W, N), (_, HO, WO, _) = x_shape, y_shape
-    c0, c1 = C * part // parts, C * (part + 1) // parts
+    c0, c1, i0, i1 = part_of(C, HO, part, parts, tiles)
     if not tiles:
         dx[c0 * H * W * N : c1 * H * W * N] = 0
     for c in range(c0, c1):
-        for i in range(HO):
+        for i in range(i0, i1):
             h0, h1 = max(0, i * stride[0] - padding[0]), min(H, i * stride[0] - padding[0] + size[0])
             for j in range(WO):
                 w0, w1 = max(0, j * stride[1] - padding[1]), min(W, j * stride[1] - padding[1] + size[1])

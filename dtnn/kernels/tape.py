@@ -22,7 +22,7 @@ recorder = Recorder()
 
 @contextmanager
 def recording(tape):
-    """Within it, each `call` of this thread is appended to `tape`, a list, as (function, arguments)."""
+    """Within it, each `call` of this thread is appended to `tape`, a list, as (function, arguments, what else must be there)."""
     before, recorder.tape = recorder.tape, tape
     try:
         yield tape
@@ -30,10 +30,10 @@ def recording(tape):
         recorder.tape = before
 
 
-def call(function, *arguments, through=None):
+def call(function, *arguments, holds=None):
     """function(*arguments), which works on the same arrays whenever it is called; written down if this thread records.
 
-    With `through` it is through(function, *arguments).
+    `holds` are arrays that must be there, though the arguments do not show it.
 
     Examples
     --------
@@ -47,10 +47,9 @@ def call(function, *arguments, through=None):
     >>> y
     array([10., 10.])
     """
-    result = function(*arguments) if through is None else through(function, *arguments)
+    result = function(*arguments)
     if recorder.tape is not None:
-        code = machine_code(function, arguments)
-        recorder.tape.append((code, arguments) if through is None else (through, (code, *arguments)))
+        recorder.tape.append((machine_code(function, arguments), arguments, holds))
     return result
 
 
@@ -63,5 +62,5 @@ def machine_code(function, arguments):
 
 def play(tape):
     """Do again what is on the tape."""
-    for function, arguments in tape:
+    for function, arguments, _ in tape:
         function(*arguments)

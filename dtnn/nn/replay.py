@@ -4,7 +4,7 @@ import threading
 
 import numpy as np
 
-from ..kernels.parts import threads_here
+from ..kernels.parts import threads_here, wake
 from ..kernels.tape import play, recording
 from .layer import Parameter, own_parameters
 from .parameters import named_layers
@@ -124,6 +124,7 @@ class Tape:
                 self.y, self.backward = net.forward(self.x, self.step)
             self.there = calls
         else:
+            wake()
             play(self.there)
         return self.y, self.back_from
 

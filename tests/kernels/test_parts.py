@@ -45,9 +45,11 @@ def step(net, x):
     return found
 
 
-def one_after_the_other(body, count):
+def one_after_the_other(box, job, room, number):
     """What needs no compiling."""
-    return lambda number, *arguments: [body(part, number, *arguments) for part in range(number)]
+    body, arguments = job
+    for part in range(number):
+        body(part, number, *arguments)
 
 
 def made(shape, layers, count):
@@ -69,7 +71,8 @@ def test_any_number_of_parts_gives_the_same(in_parts, monkeypatch, shape, layers
     in_parts(1)
     expected = step(net, x)
     in_parts(number)
-    monkeypatch.setattr(parts, "twin", one_after_the_other)
+    monkeypatch.setattr(parts, "twin", lambda body: lambda arguments, room: (body, arguments))
+    monkeypatch.setattr(parts, "do_all", one_after_the_other)
     assert_close(step(net, x), expected)
 
 
@@ -101,7 +104,7 @@ def test_small_work_is_not_divided():
 
 
 def test_twins_of_sisters_are_kept_apart():
-    made = [parts.twin.__wrapped__(dense.product_kernel(R, 4), 3).py_func for R in (2, 3)]
+    made = [parts.twin.__wrapped__(dense.product_kernel(R, 4)).py_func for R in (2, 3)]
     assert Disk(made[0]).constants != Disk(made[1]).constants
 
 
@@ -133,9 +136,7 @@ print(len(compiled))
 @pytest.mark.slow
 @pytest.mark.limit(120)
 def test_two_threads_may_call_at_once_and_twins_are_kept_on_disk(tmp_path):
-    environment = os.environ | {
-        "NUMBA_THREADING_LAYER": "workqueue", "NUMBA_NUM_THREADS": "2", "DTNN_CACHE_DIR": str(tmp_path),
-    }  # fmt: skip
+    environment = os.environ | {"NUMBA_NUM_THREADS": "2", "DTNN_CACHE_DIR": str(tmp_path)}
     compiled = []
     for _ in range(2):
         done = subprocess.run([sys.executable, "-c", TWO_THREADS], env=environment, capture_output=True, text=True, timeout=110)
