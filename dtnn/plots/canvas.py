@@ -6,6 +6,7 @@ import math
 import numpy as np
 from matplotlib import rcParams
 from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
+from matplotlib.font_manager import findfont, get_font
 
 MANY = 2048  # texts that are kept, a few hundred bytes each
 SETTINGS = ("text.", "font.")  # those of matplotlib on which the look of a letter depends
@@ -68,6 +69,10 @@ class Renderer(RendererAgg):
             return super().get_text_width_height_descent(s, prop, ismath)
         return _size(s, prop.copy(), self.dpi, self.settings)
 
+    def _get_font_height_metrics(self, prop):
+        """What matplotlib, from 3.11 on, asks a renderer for with each text, or else reads from the font's tables each time."""
+        return _heights(prop.copy(), self.dpi, self.settings)
+
 
 def _special(text):
     """Whether a text asks for a feature of its font, or a language; not every version of matplotlib can."""
@@ -83,6 +88,22 @@ def _settings():
 @functools.lru_cache(MANY)
 def _size(text, font, dpi, settings):
     return RendererAgg(1, 1, dpi).get_text_width_height_descent(text, font, False)
+
+
+@functools.lru_cache(MANY)
+def _heights(font, dpi, settings):
+    """How far a font reaches above and below its line, and the gap between two lines, in pixels; None where it doesn't tell."""
+    face = get_font(findfont(font))
+    for table, *names in (
+        ("OS/2", "sTypoAscender", "sTypoDescender", "sTypoLineGap"),
+        ("hhea", "ascent", "descent", "lineGap"),
+    ):
+        told = face.get_sfnt_table(table)
+        if told is not None:
+            scale = font.get_size_in_points() * dpi / 72 / face.get_sfnt_table("head")["unitsPerEm"]
+            ascent, descent, gap = (scale * told[name] for name in names)
+            return ascent, -descent, gap
+    return None, None, None
 
 
 @functools.lru_cache(MANY)

@@ -4,9 +4,11 @@ import numpy as np
 
 from .axes import Sheet, axes_or_new, dress, names, paper
 from .fitted import Fitted
-from .palette import FAINT, IDEAL, INK, PAPER, RANKS, on
+from .messages import colours
+from .palette import FAINT, IDEAL, INK, PAPER, on
 
 MOST_ROWS = 24  # layers whose names can be read
+MOST_RANKS = 16  # that can be told apart
 MOST_NUMBERS = 10  # ranks up to which each cosine is written into its square
 
 
@@ -27,9 +29,10 @@ def gradient_norms(view, ax=None):
     """
     ax = dress(axes_or_new(ax), "Gradient of each layer", "2-norm", grid="both")
     places = np.arange(len(view.layers))
+    paint = colours(MOST_RANKS)
     for rank in range(view.ranks):
         beside = 0.14 * (rank - (view.ranks - 1) / 2) / max(1, (view.ranks - 1) / 2)  # ranks that agree are still seen
-        ax.plot(view.norms[:, rank], places + beside, "o", ms=6, alpha=0.85, color=RANKS[rank % len(RANKS)], label=f"rank {rank}")
+        ax.plot(view.norms[:, rank], places + beside, "o", ms=6, alpha=0.85, color=paint[rank % len(paint)], label=f"rank {rank}")
     ax.plot(view.total, places, "|", ms=18, mew=2.0, color=INK, label="sum")
     shown = np.concatenate([view.norms.reshape(-1), view.total])
     if np.any(shown > 0) and shown[shown > 0].max() > 30 * shown[shown > 0].min():
@@ -60,25 +63,25 @@ def gradient_cosines(view, layer=None, ax=None):
     import matplotlib
 
     ax = dress(axes_or_new(ax, (4.2, 3.6)), f"Cosine between ranks\n{layer or 'all layers'}", "rank", "rank", grid="")
-    cosines, colours = view.cosines(layer), matplotlib.colormaps["RdBu"].with_extremes(bad=PAPER)
-    ax.imshow(np.ma.masked_invalid(cosines), vmin=-1, vmax=1, cmap=colours, aspect="equal")
+    cosines, paint = view.cosines(layer), matplotlib.colormaps["RdBu"].with_extremes(bad=PAPER)
+    ax.imshow(np.ma.masked_invalid(cosines), vmin=-1, vmax=1, cmap=paint, aspect="equal")
     if view.ranks <= MOST_NUMBERS:
         for (row, column), value in np.ndenumerate(cosines):
             known = np.isfinite(value)
-            ink = on(matplotlib.colors.to_hex(colours((value + 1) / 2))) if known else FAINT
+            ink = on(matplotlib.colors.to_hex(paint((value + 1) / 2))) if known else FAINT
             how = {"ha": "center", "va": "center", "fontsize": "small", "in_layout": False}
             ax.text(column, row, f"{value:.2f}" if known else "-", color=ink, **how)
     ticks = range(0, view.ranks, 1 + (view.ranks - 1) // 16)
     for axis in ax.xaxis, ax.yaxis:
         names(axis, ticks, map(str, ticks))
     ax.set_anchor("N")
-    _bar(ax.inset_axes((0.15, -0.24, 0.7, 0.025)), colours)
+    _bar(ax.inset_axes((0.15, -0.24, 0.7, 0.025)), paint)
     return ax
 
 
-def _bar(ax, colours):
+def _bar(ax, paint):
     """Which colour means what."""
-    ax.imshow(np.linspace(-1, 1, 101)[None], cmap=colours, extent=(-1, 1, 0, 1), aspect="auto")
+    ax.imshow(np.linspace(-1, 1, 101)[None], cmap=paint, extent=(-1, 1, 0, 1), aspect="auto")
     ax.spines[:].set_visible(False)
     names(ax.xaxis, (-1, 0, 1), ("\N{MINUS SIGN}1", "0", "1"))
     ax.yaxis.set_visible(False)
