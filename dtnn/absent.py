@@ -12,6 +12,41 @@ ELSEWHERE = {
 }  # fmt: skip
 
 
+# What models of other libraries have.
+METHODS = {
+    "compile": "optimizer, loss and metrics are settings of fit",
+    "add": "all layers are given at once, Model(*model.layers, Linear(10), input_shape=...)",
+    "forward": "predict(x) gives the outputs",
+    "call": "predict(x) gives the outputs",
+    "predict_proba": "predict(x) gives the outputs, of a classifier before the softmax",
+    "predict_classes": "predict(x).argmax(1)",
+    "train": "fit(data) trains; predict and evaluate never drop anything",
+    "eval": "predict and evaluate never drop anything, so there is nothing to switch",
+    "score": "evaluate(data) gives loss and accuracy",
+    "weights": "state_dict() gives all of them, model.layers[0].weight.value those of a layer",
+    "get_weights": "state_dict() gives all of them, model.layers[0].weight.value those of a layer",
+    "set_weights": "load_state_dict(weights) takes what state_dict() gave",
+    "load": "dtnn.load(path) makes the model of a file",
+    "load_weights": "dtnn.load(path) makes the model of a file, whose state_dict() load_state_dict takes",
+    "save_weights": "save(path) writes all that is needed",
+    "to": "it computes on the cores of this computer, or on those of fit(cluster=)",
+    "cuda": "it computes on the cores of this computer, or on those of fit(cluster=)",
+    "zero_grad": "fit does each step; dtnn.training.train is the loop itself",
+    "backward": "fit does each step; dtnn.training.train is the loop itself",
+    "named_parameters": "state_dict() gives the values by name",
+    "count_params": "summary() shows how many parameters there are",
+}
+
+
+def no_method(name):
+    """The error for what a model doesn't have, with what to use instead if that is known.
+
+    >>> print(no_method("compile"))
+    a Model has no 'compile': optimizer, loss and metrics are settings of fit
+    """
+    return AttributeError(f"a Model has no {name!r}{f': {METHODS[name]}' if name in METHODS else ''}")
+
+
 def absent(module, name, names):
     """The error for a name that there isn't, with what was probably meant.
 

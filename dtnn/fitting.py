@@ -7,7 +7,7 @@ import time
 import warnings
 
 from . import inject, known, optim
-from .advice import advice, on_batches
+from .advice import advice, on_batches, on_epochs, on_inputs, on_pieces
 from .data import global_batch, samples
 from .history import History
 from .parallel import check_in_step, check_repeatable
@@ -40,7 +40,7 @@ class Fitting:
         batch_size_per_rank=None,
         optimizer=optim.SGD(0.01, momentum=0.9),
         loss="cross_entropy",
-        metrics=("accuracy",),
+        metrics=None,
         validation_data=None,
         callbacks=(),
         strategy=None,
@@ -73,6 +73,8 @@ class Fitting:
         check_in_step(self.strategy, phases)
         self.rows = model.suited(self.rows, self.loss)
         self.validation = self.validation and model.suited(self.validation, self.loss)
+        if self.metrics is None:
+            self.metrics = known.usual_metrics(self.loss, self.rows.y, model.net.shapes[-1])
         self.recipe = recipe(self, data, validation_data)
 
     @classmethod
@@ -109,8 +111,11 @@ class Fitting:
 
     def advise(self, ranks):
         """Say what is hardly meant, at the user's line."""
-        found = advice(self.model, self.loss, self._batch(ranks), ranks)
+        batch = self._batch(ranks)
+        found = advice(self.model, self.loss, batch, ranks)
         found += on_batches(len(self.rows), ranks, self.batch_size, self.batch_size_per_rank)
+        found += on_inputs(self.rows.x, self.rows.scale) + on_pieces(self.strategy, batch, ranks)
+        found += on_epochs(self.epochs, self.resume.epoch if self.resume else 0, self.evaluate_first)
         for text in found:
             warnings.warn(text, UserWarning, stacklevel=outside())
 
@@ -278,4 +283,4 @@ def _validation(given, wanted):
         return None
     if wanted is None:
         return getattr(given, "test", None)
-    return samples(wanted, part="test")
+    return samples(wanted, part="test", name="validation_data")

@@ -2,6 +2,8 @@
 
 import difflib
 
+import numpy as np
+
 from . import nn, optim, parallel
 from .allowed import flag as flag
 from .allowed import shown, whole
@@ -30,7 +32,9 @@ def loss(loss):
 
 
 def metrics(metrics):
-    """Metrics, or those of that name; one alone is a list of one."""
+    """Metrics, or those of that name; one alone is a list of one; None stays None."""
+    if metrics is None:
+        return None
     listed = (metrics,) if isinstance(metrics, str) or hasattr(metrics, "sums") else metrics
     try:
         found = tuple(chosen(nn.metrics, metric, "metric") for metric in listed)
@@ -41,11 +45,40 @@ def metrics(metrics):
     return found
 
 
+def usual_metrics(loss, targets, outputs):
+    """What is measured where nothing is said: the accuracy if the targets are labels or shares of classes, else nothing.
+
+    Parameters
+    ----------
+    loss : function
+    targets : ndarray
+    outputs : tuple
+        Shape of one sample at the model's end.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> usual_metrics(nn.mse, np.eye(3), (3,)), usual_metrics(nn.mse, np.ones((5, 1)), (1,))
+    ((Accuracy(),), ())
+    """
+    if getattr(loss, "takes_labels", False):
+        return (nn.accuracy,)
+    if len(outputs) != 1:
+        return ()
+    if outputs == (1,):
+        return (nn.accuracy,) if loss is nn.binary_cross_entropy else ()
+    shares = targets.shape[1:] == outputs and targets.min() >= 0 and np.allclose(targets.sum(1), 1)
+    return (nn.accuracy,) if shares or (targets.ndim == 1 and targets.dtype.kind == "i") else ()
+
+
 def callbacks(callbacks):
     """Functions of a record; one alone is a list of one."""
     found = (callbacks,) if callable(callbacks) else callbacks
     if not isinstance(found, list | tuple) or not all(map(callable, found)):
         raise TypeError(f"callbacks={shown(callbacks)}: give a list of functions of a record, such as [print]")
+    for callback in found:
+        if isinstance(callback, type):
+            raise TypeError(f"callbacks: {callback.__name__} is a class; write {callback.__name__}(...)")
     return tuple(found)
 
 
@@ -104,9 +137,29 @@ def trace(value):
         raise type(error)(f"{error}: every so many steps; True for one every half second, or False for none") from None
 
 
+RATE = "give it to the optimizer: optimizer=SGD(0.01, momentum=0.9)"
+RANKS = "give cluster=dtnn.Cluster(2)"
+INSTEAD = {  # of what `fit` takes elsewhere
+    **dict.fromkeys(("lr", "learning_rate", "momentum", "weight_decay"), RATE),
+    **dict.fromkeys(("ranks", "workers", "num_workers", "nprocs", "devices", "processes"), RANKS),
+    **dict.fromkeys(("x", "X", "inputs", "x_train"), "give the inputs by position, fit(x, y)"),
+    **dict.fromkeys(("targets", "labels", "y_train"), "give the targets by position, fit(x, y)"),
+    "verbose": "give show=False to see nothing",
+    "progress": "give show=False to see nothing",
+    "shuffle": "the samples come in another order in each epoch, the same on any number of ranks; seed= sets which",
+    "validation_split": "give the samples themselves, validation_data=(x, y)",
+    "initial_epoch": "give resume=True, which goes on where the last training ended",
+    "steps_per_epoch": "an epoch is all samples, batch_size of them a step",
+    "class_weight": "a loss is a function, so one of your own may weigh the classes",
+    "sample_weight": "a loss is a function, so one of your own may weigh the samples",
+}
+
+
 def names(settings, known, what):
-    """Raise TypeError for a setting that isn't known, with the nearest one that is."""
+    """Raise TypeError for a setting that isn't known, with the nearest one that is, or what other libraries' is here."""
     for name in settings:
+        if name not in known and name in INSTEAD:
+            raise TypeError(f"{what} has no setting {name!r}; {INSTEAD[name]}")
         if name not in known:
             near = difflib.get_close_matches(name, known, 1, 0.5)
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"

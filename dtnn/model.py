@@ -3,6 +3,7 @@
 import numpy as np
 
 from . import known, nn
+from .absent import no_method
 from .data import Samples, plain, samples
 from .description import code
 from .fitting import Fitting
@@ -72,7 +73,7 @@ class Model:
 
     # ---- training
 
-    def fit(self, data, y=None, *, cluster=None, show=True, **settings):
+    def fit(self, data=None, y=None, *, cluster=None, show=True, **settings):
         """Train, show how it goes, and return the history; an interrupt ends it and keeps what there is.
 
         Parameters
@@ -92,7 +93,7 @@ class Model:
         loss : function or str
             ``cross_entropy``.
         metrics : sequence
-            ``(accuracy,)``.
+            ``(accuracy,)`` where the targets are labels, else nothing.
         validation_data : Dataset or (x, y) or False
             What to evaluate after each epoch; False: nothing.
         callbacks : sequence of functions
@@ -131,15 +132,15 @@ class Model:
         known.flag("show", show)
         return Fitting.of(self, data, y, settings).fit(cluster, show)
 
-    def start(self, data, y=None, *, cluster=None, **settings):
+    def start(self, data=None, y=None, *, cluster=None, **settings):
         """Like `fit`, but return the `Run` at once: the notebook stays free, and the run shows itself.
 
         When the run has ended, this model has the trained weights.
         """
         return Fitting.of(self, data, y, settings).start(cluster)
 
-    def evaluate(self, data, y=None, *, loss="cross_entropy", metrics=("accuracy",), batch_size=64):
-        """Loss and metrics as a dict; of a Dataset, those of its test rows if it has some.
+    def evaluate(self, data, y=None, *, loss="cross_entropy", metrics=None, batch_size=64):
+        """Loss and metrics as a dict; of a Dataset, those of its test rows if it has some. Metrics as in `fit`.
 
         Examples
         --------
@@ -153,6 +154,7 @@ class Model:
         loss, metrics, batch_size = known.loss(loss), known.metrics(metrics), known.whole("batch_size", batch_size, 1)
         rows = samples(data, y, part="train" if getattr(data, "test", None) is None else "test")
         rows = self.suited(rows, loss)
+        metrics = known.usual_metrics(loss, rows.y, self.net.shapes[-1]) if metrics is None else metrics
         return evaluate(Serial(), self, rows, loss=loss, metrics=metrics, batch_size=batch_size)
 
     def predict(self, x, *, batch_size=64):
@@ -237,6 +239,9 @@ class Model:
         self._check_net()
         more = {} if self.dtype == "float32" else {"dtype": self.dtype}
         return code(self.layers, input_shape=self.input_shape, **more)
+
+    def __getattr__(self, name):
+        raise no_method(name)
 
     def __repr__(self):
         inner = ", ".join(map(repr, self.layers))

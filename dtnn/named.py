@@ -2,6 +2,15 @@
 
 import difflib
 
+# What other libraries call it, in lower case.
+ELSEWHERE = {
+    "categorical_crossentropy": "cross_entropy", "sparse_categorical_crossentropy": "cross_entropy", "ce": "cross_entropy",
+    "crossentropy": "cross_entropy", "crossentropyloss": "cross_entropy", "nll": "cross_entropy", "nll_loss": "cross_entropy",
+    "binary_crossentropy": "binary_cross_entropy", "bce": "binary_cross_entropy", "bcewithlogitsloss": "binary_cross_entropy",
+    "mean_squared_error": "mse", "mseloss": "mse", "l2": "mse", "mean_absolute_error": "mae", "l1": "mae", "l1loss": "mae",
+    "acc": "accuracy", "binary_accuracy": "accuracy", "categorical_accuracy": "accuracy", "r2_score": "r2",
+}  # fmt: skip
+
 
 def named(module, text, kind):
     """The public thing of `module` whose name is `text`, whatever its capitals; classes are made with their defaults.
@@ -27,6 +36,9 @@ def named(module, text, kind):
     0.001
     """
     names = {name.lower(): name for name in _public(module)}
+    elsewhere = ELSEWHERE.get(text.lower())
+    if text.lower() not in names and elsewhere in names:
+        raise ValueError(f"no {kind} is called {text!r}: did you mean {names[elsewhere]!r}?")
     if text.lower() not in names:
         near = difflib.get_close_matches(text.lower(), names, 1, 0.4)
         hint = f"did you mean {names[near[0]]!r}?" if near else f"known are {', '.join(names.values())}"

@@ -456,7 +456,20 @@ def test_what_can_not_be_resumed_in_other_ways():
         ({"optimizer": None}, TypeError, "optimizer=None is no optimizer"),
         ({"optimizer": dtnn.optim.SGD}, TypeError, r"write SGD\(\.\.\.\)"),
         ({"loss": None}, TypeError, "loss=None is no function"),
-        ({"metrics": None}, TypeError, "metrics=None"),
+        ({"metrics": 3}, TypeError, "metrics=3"),
+        ({"callbacks": [dtnn.EarlyStopping]}, TypeError, r"EarlyStopping is a class; write EarlyStopping\(...\)"),
+        ({"callbacks": [lambda: 1]}, TypeError, "takes 0 arguments; it is called with a record, or with a record and the model"),
+        ({"callbacks": [lambda a, b, c: 1]}, TypeError, "takes 3 arguments; it is called with a record, or with a"),
+        ({"lr": 0.1}, TypeError, r"no setting 'lr'; give it to the optimizer: optimizer=SGD\(0.01"),
+        ({"ranks": 2}, TypeError, r"no setting 'ranks'; give cluster=dtnn.Cluster\(2\)"),
+        ({"verbose": 0}, TypeError, "no setting 'verbose'; give show=False"),
+        ({"shuffle": False}, TypeError, "no setting 'shuffle'; the samples come in another order in each epoch"),
+        ({"validation_split": 0.2}, TypeError, "no setting 'validation_split'; give the samples themselves, validation_data="),
+        ({"validation_data": 0.2}, TypeError, r"validation_data is a float \(0.2\) without targets"),
+        ({"validation_data": (np.ones((2, 3), np.float32), [0, 1])}, ValueError, r"x_val has samples of shape \(3,\)"),
+        ({"loss": "sparse_categorical_crossentropy"}, ValueError, "did you mean 'cross_entropy'"),
+        ({"loss": "mean_squared_error"}, ValueError, "did you mean 'mse'"),
+        ({"metrics": ["acc"]}, ValueError, "did you mean 'accuracy'"),
         ({"callbacks": 3}, TypeError, "callbacks=3"),
         ({"cluster": 2}, TypeError, r"cluster=2 is no cluster; start one with dtnn\.Cluster\(2\)"),
         ({"strategy": 7}, TypeError, "strategy=7 is none"),
@@ -547,8 +560,9 @@ def test_nothing_left_to_do_leaves_what_can_be_resumed():
     x, y = data()
     model = network()
     with dtnn.Cluster(2, launcher="threads") as cluster:
-        for _ in range(2):
-            model.fit(x, y, epochs=1, resume=model.training is not None, cluster=cluster, show=False)
+        model.fit(x, y, epochs=1, cluster=cluster, show=False)
+        with pytest.warns(UserWarning, match="epochs=1, of which 1 were made before: nothing is trained.*give more"):
+            model.fit(x, y, epochs=1, resume=True, cluster=cluster, show=False)
     assert model.training.epoch == 1
 
 
@@ -614,6 +628,69 @@ def test_models_that_can_not_be(settings):
 def test_saving_every_zeroth_epoch(tmp_path):
     with pytest.raises(ValueError, match="every=0"):
         dtnn.Save(tmp_path / "m.npz", every=0)
+
+
+# ---- what other libraries' users try
+
+
+DATA = {
+    "a Dataset and targets": (
+        lambda x, y: (dtnn.data.Dataset(x, y), y),
+        "data is a Dataset, which has its targets: give it alone",
+    ),
+    "no data": (lambda x, y: (), "data is a NoneType .* pass a Dataset"),
+    "a function": (lambda x, y: (dtnn.data.mnist5k,), r"without targets \(call it, mnist5k\(\)\)"),
+    "a pair and targets": (lambda x, y: ((x, y), y), "x is no regular array"),
+    "samples of different shapes": (lambda x, y: ([[1, 2], [3]], [0, 1]), "x is no regular array.*Crop or pad them"),
+}
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_data_in_another_form_are_told(name):
+    make, text = DATA[name]
+    with pytest.raises(TypeError, match=text):
+        network().fit(*make(*data()), show=False)
+
+
+def test_keywords_for_the_data_are_told():
+    x, y = data()
+    with pytest.raises(TypeError, match=r"fit has no setting 'x'; give the inputs by position, fit\(x, y\)"):
+        network().fit(x=x, y=y, show=False)
+
+
+def test_samples_without_targets_are_told():
+    x, _ = data()
+    with pytest.raises(ValueError, match=r"these samples have no targets; make them with some, Samples\(x, y\)"):
+        network().fit(dtnn.data.Samples(x), show=False)
+    with pytest.raises(TypeError, match=r"x is a Dataset: here the inputs alone are wanted, an array, such as data\.x_test"):
+        network().predict(dtnn.data.Dataset(*data()))
+
+
+@pytest.mark.parametrize("name", ["compile", "add", "forward", "train", "get_weights", "load_weights", "cuda"])
+def test_methods_of_other_libraries_are_answered(name):
+    with pytest.raises(AttributeError, match=f"a Model has no '{name}': .+"):
+        getattr(network(), name)
+
+
+def test_other_names_are_missing_as_usual():
+    assert not hasattr(network(), "nothing")
+    with pytest.raises(AttributeError, match=r"a Model has no 'nothing'$"):
+        network().nothing  # noqa: B018
+
+
+def test_a_regression_needs_no_metrics():
+    x, _ = data()
+    history = Model(Flatten(), Linear(1), input_shape=(8, 6, 1)).fit(x, x.mean((1, 2, 3)), loss="mse", show=False)
+    assert list(history.history) == ["loss", "lr", "seconds", "samples"]
+    assert list(Model(Flatten(), Linear(1), input_shape=(8, 6, 1)).evaluate(x, x.mean((1, 2, 3)), loss="mse")) == ["loss"]
+
+
+@pytest.mark.parametrize("form", [lambda y: y, lambda y: y.astype(np.float32), lambda y: y[:, None]])
+def test_yes_or_no_has_an_accuracy(form):
+    x, y = data()[0], form(np.arange(24) % 2)
+    model = Model(Flatten(), Linear(1), input_shape=(8, 6, 1))
+    history = model.fit(x, y, loss="binary_cross_entropy", epochs=100, optimizer="adam", show=False).history
+    assert history["accuracy"][-1] == np.mean((model.predict(x)[:, 0] > 0) == (y.reshape(-1) == 1))
 
 
 # ---- what is changed by hand

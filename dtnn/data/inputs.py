@@ -7,6 +7,7 @@ import numpy as np
 
 from ..allowed import shown
 
+IRREGULAR = "{} is no regular array (dtype object): are the samples of different shapes? Crop or pad them to one"
 ROWS_AT_ONCE = 1 << 22  # elements looked at together: small enough that the search for NaN needs no second data set's memory
 
 
@@ -43,7 +44,9 @@ def inputs(x, name="x"):
     ...
     ValueError: x[1, 1] is nan: inputs must be finite numbers. Remove such samples, or replace the values: np.nan_to_num(x)
     """
-    given, x = x, np.asarray(x)
+    if hasattr(x, "x_train") or hasattr(x, "gather_inputs"):
+        raise TypeError(f"{name} is a {type(x).__name__}: here the inputs alone are wanted, an array, such as data.x_test")
+    given, x = x, as_array(x, name)
     if x.ndim == 0:
         raise TypeError(f"{name}={shown(given)}: give an array of samples, the samples along the first axis")
     _check_shape(x, name)
@@ -81,9 +84,9 @@ def check_finite(x, name):
         good = np.isfinite(x[first : first + step])
         if not good.all():
             place = np.argwhere(~good)[0]
-            index = (first + int(place[0]), *map(int, place[1:]))
+            index, what = (first + int(place[0]), *map(int, place[1:])), "targets" if name.startswith("y") else "inputs"
             raise ValueError(
-                f"{name}[{', '.join(map(str, index))}] is {x[index]}: inputs must be finite numbers. "
+                f"{name}[{', '.join(map(str, index))}] is {x[index]}: {what} must be finite numbers. "
                 f"Remove such samples, or replace the values: np.nan_to_num({name})"
             )
 
@@ -96,11 +99,17 @@ def is_finite(x):
     return math.isfinite(np.vdot(x, x))
 
 
+def as_array(x, name):
+    """As a NumPy array; a TypeError where it is none, for samples of different shapes make none."""
+    try:
+        return np.asarray(x)
+    except ValueError:
+        raise TypeError(IRREGULAR.format(name)) from None
+
+
 def _check_shape(x, name):
     if x.dtype == object:
-        raise TypeError(
-            f"{name} is no regular array (dtype object): are the samples of different shapes? Crop or pad them to one"
-        )
+        raise TypeError(IRREGULAR.format(name))
     if x.ndim < 2:
         raise ValueError(
             f"{name} has shape {x.shape}: a batch of samples is needed, the samples along the first axis. "

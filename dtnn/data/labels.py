@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..allowed import shown, whole
-from .inputs import check_finite
+from .inputs import as_array, check_finite
 
 
 def targets(y, count, name="y", of="x"):
@@ -25,7 +25,7 @@ def targets(y, count, name="y", of="x"):
     ...
     ValueError: x has 2 samples, y has 3: each sample needs its own target; check how they were selected
     """
-    given, y = y, np.asarray(y)
+    given, y = y, as_array(y, name)
     if y.ndim == 0:
         raise TypeError(f"{name}={shown(given)}: give an array of {count} targets, one a sample")
     if y.dtype.kind not in "biuf":

@@ -7,8 +7,8 @@ from .inputs import is_finite
 from .samples import Samples
 
 
-def samples(data, y=None, part="train"):
-    """Whatever `fit` takes, as `Samples`: a Dataset (its `part`), Samples, a pair (x, y), or x and y.
+def samples(data, y=None, part="train", name="data"):
+    """Whatever `fit` takes, as `Samples`: a Dataset (its `part`), Samples, a pair (x, y), or x and y; `name` is for errors.
 
     Raises
     ------
@@ -23,19 +23,28 @@ def samples(data, y=None, part="train"):
     >>> samples((np.zeros((2, 3), np.float32), [0, 1]))
     Samples(2 x (3,) float32, labels 0..1)
     """
+    if y is not None and (isinstance(data, Samples) or hasattr(data, "x_train")):
+        raise TypeError(f"{name} is a {type(data).__name__}, which has its targets: give it alone, or x and y")
     if y is not None:
         return Samples(data, y)
     if isinstance(data, Samples):
-        return data
+        return _with_targets(data, name)
     if hasattr(data, "x_train"):
         return _part(data, part)
     if isinstance(data, tuple | list) and len(data) == 2:
-        return Samples(*data)
+        return Samples(*data, part="" if name == "data" else "_val")
+    called = f" (call it, {data.__name__}())" if callable(data) and hasattr(data, "__name__") else ""
     what = "" if isinstance(data, np.ndarray) else f" ({shown(data)})"
     raise TypeError(
-        f"data is a {type(data).__name__}{what} without targets: "
+        f"{name} is a {type(data).__name__}{what} without targets{called}: "
         "pass a Dataset (dtnn.data.mnist5k()), a pair (x, y), or x and y one after the other"
     )
+
+
+def _with_targets(data, name):
+    if data.y is None:
+        raise ValueError(f"{name}={data!r}: these samples have no targets; make them with some, Samples(x, y)")
+    return data
 
 
 def plain(x, input_shape):

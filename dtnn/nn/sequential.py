@@ -48,6 +48,7 @@ class Sequential(Layer):
         for layer in layers:
             if not isinstance(layer, Layer):
                 hint = f"write {layer.__name__}(...)" if isinstance(layer, type) else "derive its class from dtnn.nn.Layer"
+                hint = "write them one after the other, or *layers" if isinstance(layer, list | tuple) else hint
                 raise TypeError(f"Sequential takes layers, but got {layer!r}; {hint}")
         self.layers, self.shapes, self.output_shape = list(layers), [], None
         self._take()

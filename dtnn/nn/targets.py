@@ -28,7 +28,7 @@ def as_labels(targets, count, name):
     if targets.ndim > 2 or targets.dtype.kind not in "iu":
         raise ValueError(
             f"{name}: targets have shape {targets.shape} and type {targets.dtype}; give integer labels (N,) or one-hot "
-            f"rows (N, K), or use another loss if these are numbers to be met"
+            f"rows (N, K), or use another loss, and metric, if these are numbers to be met"
         )
     return np.ascontiguousarray(targets.reshape(-1), np.int64)
 

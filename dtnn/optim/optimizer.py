@@ -1,5 +1,6 @@
 """What all optimizers share: checked settings, the rate of the moment, clipping, and a repr that is a constructor call."""
 
+import inspect
 import math
 from dataclasses import fields
 
@@ -30,6 +31,11 @@ class Optimizer:
     """
 
     layerwise = True
+
+    def __new__(cls, *given, **named):
+        for name in named.keys() & ELSEWHERE.keys() - inspect.signature(cls.__init__).parameters.keys():
+            raise TypeError(f"{cls.__name__} has no setting {name!r}; it is called {ELSEWHERE[name]} here")
+        return super().__new__(cls)
 
     def __post_init__(self):
         for name, (holds, words) in RULES.items():
@@ -94,6 +100,10 @@ def _not_negative(x):
     return 0 <= float(x) < math.inf and not isinstance(x, str)
 
 
+def _rate(x):
+    return not getattr(x, "makes_schedules", False) if callable(x) else _not_negative(x)
+
+
 def _below_one(x):
     return 0 <= x < 1
 
@@ -106,8 +116,14 @@ def _flag(x):
     return x is True or x is False
 
 
+# What other libraries call it.
+ELSEWHERE = {
+    "learning_rate": "lr", "eta": "lr", "beta_1": "betas", "beta_2": "betas", "beta1": "betas", "beta2": "betas",
+    "epsilon": "eps", "decay": "weight_decay", "l2": "weight_decay", "rho": "alpha", "clipnorm": "clip_norm",
+    "global_clipnorm": "clip_norm",
+}  # fmt: skip
 RULES = {
-    "lr": (lambda x: callable(x) or _not_negative(x), "a number >= 0, such as 0.01, or a schedule such as optim.cosine(0.1)"),
+    "lr": (_rate, "a number >= 0, such as 0.01, or a schedule such as optim.cosine(0.1)"),
     "momentum": (_below_one, "a number >= 0 and < 1, such as 0.9"),
     "alpha": (_below_one, "a number >= 0 and < 1, such as 0.99"),
     "betas": (lambda x: len(x) == 2 and all(map(_below_one, x)), "two numbers >= 0 and < 1, such as (0.9, 0.999)"),

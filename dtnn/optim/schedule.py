@@ -63,7 +63,7 @@ def _maker(function, checks):
             checks[name](f"{function.__name__}: {name}", arguments.arguments[name])
         return Schedule(make, function, arguments)
 
-    make.__signature__ = settings
+    make.__signature__, make.makes_schedules = settings, True
     return make
 
 

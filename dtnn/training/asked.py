@@ -16,12 +16,17 @@ def check_train(comm, model, data, validation, loss, metrics, optimizer, strateg
     check_model(model)
     rows = "Samples, such as dtnn.data.mnist5k().train or dtnn.data.samples(x, y)"
     _has("data", data, ("gather_inputs", "gather_targets"), rows)
+    if getattr(data, "y", data) is None:
+        raise ValueError(f"data={data!r}: these samples have no targets; make them with some, Samples(x, y)")
     if validation is not None:
         _has("validation", validation, ("gather_inputs", "gather_targets"), f"{rows}, or None")
     if not callable(loss) or isinstance(loss, type):
         raise TypeError(f"loss={shown(loss)}: give a function, such as dtnn.nn.cross_entropy")
-    for metric in metrics if isinstance(metrics, list | tuple) else [None]:
-        _has("metrics", metric, ("sums", "value"), "a list of metrics, such as [dtnn.nn.accuracy]")
+    some = "a list of metrics, such as [dtnn.nn.accuracy]"
+    if not isinstance(metrics, list | tuple):
+        raise TypeError(f"metrics={shown(metrics)}: give {some}")
+    for metric in metrics:
+        _has("metrics", metric, ("sums", "value"), some)
     _has("optimizer", optimizer, ("state", "update", "rate"), "one of dtnn.optim, such as SGD(0.01)")
     _has("strategy", strategy, ("begin",), "one of dtnn.parallel, such as AllReduce()")
 

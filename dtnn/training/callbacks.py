@@ -84,8 +84,15 @@ def _one_or_two_arguments(callback, model):
     if not callable(callback):
         raise TypeError(f"callbacks: {callback!r} is not a function; pass functions of a record, such as [print]")
     try:
-        parameters = inspect.signature(callback).parameters.values()
+        parameters = [*inspect.signature(callback).parameters.values()]
     except ValueError:  # a built-in function without a signature
         return callback
     places = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty]
+    starred = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+    optional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if len(places) > 2 or not (optional or starred):
+        raise TypeError(
+            f"callbacks: {called(callback)} takes {len(places)} arguments; it is called with a record, or with a record and the "
+            "model: def tell(record): ..."
+        )
     return callback if len(places) < 2 else lambda record: callback(record, model)

@@ -77,3 +77,13 @@ def test_metrics_are_values():
     assert metrics.TopK(3) == metrics.TopK(3)
     assert metrics.TopK(3).name == "top3"
     assert repr(metrics.TopK(3)) == "TopK(k=3)"
+
+
+def test_accuracy_of_a_single_output_is_its_sign():
+    outputs = np.array([[-1.0, 2.0, 3.0, 0.0]])
+    for targets in (np.array([0, 1, 0, 0]), np.array([[0.0], [1], [0], [0]], np.float32)):
+        assert metrics.accuracy.sums(outputs, targets).tolist() == [3, 4]
+    with pytest.raises(ValueError, match=r"a target is 2; with a single output they are 0 or 1.*leave metrics out"):
+        metrics.accuracy.sums(outputs, np.array([0, 1, 2, 0]))
+    with pytest.raises(ValueError, match=r"targets have shape \(3,\), but there are 4 samples"):
+        metrics.accuracy.sums(outputs, np.array([0, 1, 0]))

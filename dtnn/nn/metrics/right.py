@@ -14,6 +14,21 @@ def labels_of(outputs, targets, name):
     return as_rows(targets, len(outputs), name).argmax(1) if labels is None else labels
 
 
+def yes_or_no(outputs, targets, name):
+    """Targets (N,) or (N, 1) that are 0 or 1, whatever their type, for a single output (1, N)."""
+    targets = np.asarray(targets)
+    if targets.size != outputs.size:
+        raise ValueError(f"{name}: targets have shape {targets.shape}, but there are {outputs.size} samples; give one a sample")
+    targets = targets.reshape(-1)
+    strange = targets[(targets != 0) & (targets != 1)]
+    if strange.size:
+        raise ValueError(
+            f"{name}: a target is {strange[0]}; with a single output they are 0 or 1. For numbers to be met (regression) leave "
+            'metrics out, or give metrics="mae"; for classes end the model with Linear(classes)'
+        )
+    return targets == 1
+
+
 def ratio(part, total):
     """part / total; NaN of nothing."""
     return float(part / total) if total else float("nan")
@@ -22,6 +37,8 @@ def ratio(part, total):
 @dataclass(frozen=True)
 class Accuracy:
     """Share of the samples n whose largest output argmax_k z[k, n] is the label t[n].
+
+    With a single output z[n], as `binary_cross_entropy` takes it, the label is 1 where z > 0, else 0.
 
     Examples
     --------
@@ -34,6 +51,8 @@ class Accuracy:
 
     def sums(self, outputs, targets):
         """(number right, number) for outputs (K, N) and targets (N,), (N, 1) or one-hot (N, K)."""
+        if len(outputs) == 1:
+            return np.array([np.count_nonzero((outputs[0] > 0) == yes_or_no(outputs, targets, self.name)), outputs.size], float)
         labels = labels_of(outputs, targets, self.name)
         return np.array([np.count_nonzero(outputs.argmax(0) == labels), len(labels)], np.float64)
 
