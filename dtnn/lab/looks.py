@@ -42,6 +42,7 @@ CSS = """<style>
 .dtnn-big pre, .dtnn-big .widget-html-content { font-size: 17px !important; }
 .dtnn-big .widget-tab > .lm-TabBar .lm-TabBar-tab { max-height: 34px; line-height: 32px; }
 .dtnn-big .dtnn-live, .dtnn-big .dtnn-answer, .dtnn-big .dtnn-sheet { width: 100% !important; }
+.dtnn-big .dtnn-small { width: 50% !important; }
 .dtnn-big .dtnn-builder, .dtnn-big .dtnn-settings { flex-basis: 100% !important; }
 .dtnn-big .dtnn-form { grid-template-columns: repeat(auto-fit, minmax(290px, 1fr)); }
 .dtnn-big .dtnn-form .widget-html, .dtnn-big .dtnn-settings .widget-hbox > .widget-html:first-child {

@@ -14,12 +14,13 @@ COMPRESSIONS = {  # from all bits to the fewest
     "none": None,
     "fp16": ("fp16", 1.0),
     "int8": ("int8", 1.0),
-    "top_k: a tenth": ("top_k", 0.1),
-    "sign: one bit": ("sign", 1.0),
+    "top 10 %": ("top_k", 0.1),
+    "sign": ("sign", 1.0),
 }
 TWO = "two weights"
 NETS = {TWO: None, "none": (), "4": (4,), "8, 8": (8, 8), "16, 16": (16, 16)}
 MOST = 8  # ranks
+SLIDER = {"layout": {"width": "258px"}, "style": {"description_width": "6.3em"}, "continuous_update": False}
 
 
 class PlayControls:
@@ -36,7 +37,7 @@ class PlayControls:
 
     def __init__(self, data, ranks, changed):
         def slider(kind, name, value, low, high, tip, **more):
-            how = {"layout": {"width": "270px"}, "continuous_update": False, "tooltip": tip, **more}
+            how = {**SLIDER, "tooltip": tip, **more}
             return kind(value=value, min=low, max=high, description=name, **how).add_class(f"dtnn-{name.replace(' ', '-')}")
 
         whole, real = widgets.IntSlider, widgets.FloatSlider
@@ -47,8 +48,8 @@ class PlayControls:
         self.batch = slider(whole, "batch", 32, 8, 200, "points a step, of all ranks together", step=8)
         self.every = slider(whole, "local steps", 1, 1, 32, "steps that each rank makes alone, before the replicas are averaged")
         self.stale = slider(whole, "staleness", 0, 0, 8, "steps by which the workers' weights are behind the server's")
-        how = {"description": "compress", "continuous_update": False, "layout": {"width": "270px"}}
-        how["tooltip"] = "what of the gradients is sent: everything, or numbers of fewer bits, or the largest only"
+        tip = "what of the gradients is sent: everything, or numbers of fewer bits, or the largest only"
+        how = {**SLIDER, "description": "compress", "tooltip": tip}
         self.compression = widgets.SelectionSlider(options=list(COMPRESSIONS), **how).add_class("dtnn-compression")
         self.lr = slider(widgets.FloatLogSlider, "rate", 0.3, -3, 1, "learning rate", base=10, step=0.1)
         self.noise = slider(real, "noise", 0.1, 0.0, 1.0, "how far points are from their places", step=0.05)
@@ -60,8 +61,8 @@ class PlayControls:
     def rows(self, *buttons):
         """Everything, in lines that break where there is no room."""
         wrap = {"flex_flow": "row wrap", "align_items": "center"}
-        first = [*buttons, title("points"), self.set, title("layers"), self.hidden, self.speed]
-        second = [self.ranks, self.batch, self.every, self.compression, self.stale, self.lr, self.noise]
+        first = [*buttons, title("points"), self.set, title("layers"), self.hidden]
+        second = [self.ranks, self.batch, self.every, self.compression, self.stale, self.lr, self.noise, self.speed]
         return [widgets.HBox(row, layout=wrap) for row in (first, second)]
 
     def play(self):

@@ -15,20 +15,21 @@ APART = 1e-4  # difference of weights from which replicas have borders of their 
 
 
 class PlayView:
-    """Points, gradients and loss of a `Play`, side by side on a `Sheet`; made once for a play, then only moved."""
+    """Points and gradients of a `Play` on one `Sheet`, its loss on another; made once for a play, then only moved."""
 
-    def __init__(self, sheet, play):
-        self.sheet, self.play = sheet, play
-        left, middle, right = sheet.axes(3, width_ratios=(1, 1, 0.75))
+    def __init__(self, sheet, loss_sheet, play):
+        self.sheet, self.loss_sheet, self.play = sheet, loss_sheet, play
+        (left, middle), right = sheet.axes(2), loss_sheet.axes()
         rows = play.data.train
         self.plane = Plane(left, rows.x, rows.y, play.ranks)
         two = play.net.pair and play.net.pair.weights
         self.gradients = Descent(middle, play.ranks, two, play.loss_at, play.servers) if two else Arrows(middle, play.ranks)
-        ranks_legend(right, play.ranks, play.servers)
+        ranks_legend(middle, play.ranks, play.servers)
         dress(right, "Loss", "step")
         self.each = right.plot([], [], color=STEPS, linewidth=0.9)[0]
         self.loss = right.plot([], [], color=TRAINING, linewidth=1.8)[0]
         right.xaxis.set_major_locator(MaxNLocator(4, integer=True, prune="upper"))  # the last number would have no room
+        right.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))  # no number is longer than those at first
         self.empty = remark(right)
         self.empty.set_text("▶ run trains on,\nstep makes one step.")
 
@@ -40,8 +41,8 @@ class PlayView:
         elif self.play.step:
             self._show_gradients()
         self._show_loss(self.play.losses)
-        frame = tuple(limit for ax in self.sheet.figure.axes for limit in (*ax.get_xlim(), *ax.get_ylim()))
-        self.sheet.show([*self.plane.moving, *self.gradients.moving, self.each, self.loss, self.empty], frame)
+        self.sheet.show([*self.plane.moving, *self.gradients.moving], _limits(self.sheet))
+        self.loss_sheet.show([self.each, self.loss, self.empty], _limits(self.loss_sheet))
 
     def _show_points(self):
         play, (owners, now) = self.play, self.play.owners()
@@ -68,7 +69,7 @@ class PlayView:
         play = self.play
         path = np.array([np.tile(play.first, (play.ranks, 1)), *play.path.values, play.weights()])
         if not play.step:
-            self.gradients.show(path, words="The black dot: the first weights. Lines: equal loss.")
+            self.gradients.show(path, words="black dot: the first weights\nlines: equal loss")
             return
         own, total, used = self._vectors()
         self.gradients.show(path, play.asked_at, own, total, used, _words(own, total, used))
@@ -84,6 +85,10 @@ class PlayView:
             self.empty.set_text("")
         self.loss.axes.set_xlim(0, rounded_up(max(20, self.play.step)))
         self.loss.axes.set_ylim(0, min(3.0, 0.4 * np.ceil(max([0.8, *values]) / 0.4)))
+
+
+def _limits(sheet):
+    return tuple(limit for ax in sheet.figure.axes for limit in (*ax.get_xlim(), *ax.get_ylim()))
 
 
 def _words(own, total, used):

@@ -9,11 +9,11 @@ import ipywidgets as widgets
 from .. import allowed, phrases
 from ..parallel import AllReduce
 from . import given, play_columns
-from .looks import Message, button, enlarged, faint, style
+from .looks import WRAP, Message, button, enlarged, faint, style
 from .panel import Panel, begin
 from .play_controls import MOST, SETS, PlayControls
 from .play_view import PlayView
-from .sheet import Sheet
+from .sheet import Sheet, side_by_side
 
 FRAME = 0.3  # seconds from picture to picture
 KEPT = 1.5  # seconds after the last step until a notebook that is saved has the picture
@@ -67,10 +67,13 @@ class Playground(Panel):
         self.run_button = button("▶ run", self.run, "train on", "success").add_class("dtnn-run")
         step = button("step", self._step_clicked, "one step").add_class("dtnn-one-step")
         anew = button("anew", self.begin_anew, "first weights again").add_class("dtnn-anew")
-        self.message, self.words_line = Message(), widgets.HTML().add_class("dtnn-words")
-        self.sheet = Sheet(1000, 390, colours=None)  # shades that tell on which side of the border a place is
+        self.message, layout = Message(), {"flex": "1 1 190px", "margin": "0 0 0 8px"}
+        self.words_line = widgets.HTML(layout=layout).add_class("dtnn-words")
+        self.sheet = Sheet(630, 370, colours=None)  # shades that tell on which side of the border a place is
+        self.loss_sheet = Sheet(310, 230)
         rows = self.controls.rows(self.run_button, step, anew)
-        self.box = widgets.VBox([style(), *rows, self.message.box, self.sheet.image, self.words_line])
+        seen = widgets.HBox([self.sheet.image, self.loss_sheet.image.add_class("dtnn-small"), self.words_line], layout=WRAP)
+        self.box = widgets.VBox([style(), *rows, self.message.box, seen])
         self.box.add_class("dtnn-panel").add_class("dtnn-playground")
 
     # ---- buttons
@@ -90,10 +93,11 @@ class Playground(Panel):
         except Exception as error:
             self._stop()
             self.message.say(error)
+            self.words_line.value = ""
             return
         self.message.say("")
         with self._drawing:
-            self.play, self.view = play, PlayView(self.sheet, play)
+            self.play, self.view = play, PlayView(self.sheet, self.loss_sheet, play)
         self._show(play)
 
     def forward(self):
@@ -155,6 +159,8 @@ class Playground(Panel):
 
     async def _keep(self):
         await asyncio.sleep(KEPT)
+        while self._stepping.locked():
+            await asyncio.sleep(KEPT)
         self.keep_picture()
 
     def close(self):
@@ -172,7 +178,7 @@ class Playground(Panel):
         with self._drawing:
             if play is self.play:
                 self.view.show()
-                self.words_line.value = faint(html.escape(self.words()))
+                self.words_line.value = faint(html.escape(self.words()).replace("\n", "<br>"))
 
     def columns(self, of="steps"):
         """The numbers behind the pictures, as columns of equal length, such as ``pandas.DataFrame`` takes.
@@ -207,4 +213,4 @@ class Playground(Panel):
 
     def png(self):
         """The present picture."""
-        return self.sheet.png
+        return side_by_side(self.sheet, self.loss_sheet)

@@ -77,6 +77,7 @@ class Descent:
         paper = {"boxstyle": "square,pad=0.2", "facecolor": PAPER, "edgecolor": "none", "alpha": 0.85}
         how = {"transform": ax.transAxes, "va": "top", "fontsize": "small", "color": FAINT, "bbox": paper, "zorder": 9}
         self.words = ax.text(0.02, 0.98, "", **how)
+        self.words.set_in_layout(False)
 
     @property
     def moving(self):
@@ -120,7 +121,7 @@ class Descent:
         if self.low is None or (low < self.low + edge).any() or (high > self.low + self.side - edge).any():
             gone = (path[-1] - path[0]).mean(0)
             self.side = max(LEAST, 1.8 * (high - low).max())
-            self.low, self.scale = (low + high) / 2 + 0.25 * gone - self.side / 2, 0.0
+            self.low, self.scale = (low + high) / 2 + 0.15 * gone - self.side / 2, 0.0
             self.ax.set(xlim=(self.low[0], self.low[0] + self.side), ylim=(self.low[1], self.low[1] + self.side))
             self._draw_surface()
 

@@ -37,10 +37,10 @@ def rounded_up(count):
     return decade_part(float(count), math.ceil)
 
 
-def _short(value):
+def short(value):
     """A tick's number in few letters: there is room for four, also where a training diverges.
 
-    >>> _short(0.5), _short(0.02), _short(0.0001), _short(1.0), _short(5000.0), _short(10000.0), _short(1e21)
+    >>> short(0.5), short(0.02), short(0.0001), short(1.0), short(5000.0), short(10000.0), short(1e21)
     ('0.5', '0.02', '1e-4', '1', '5000', '1e4', '1e21')
     """
     return f"{value:g}" if 0.01 <= value < 9999 else f"{value:.0e}".replace("e-0", "e-").replace("e+0", "e").replace("e+", "e")
@@ -50,5 +50,5 @@ def few_ticks(ax):
     """A logarithmic axis whose ticks are read at a glance: 1, 2, 5, 10 ..."""
     low, high = ax.get_ylim()
     ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low < 1000 else (1,)))
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _short(value)))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: short(value)))
     ax.yaxis.set_minor_formatter(NullFormatter())

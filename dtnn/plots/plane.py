@@ -1,11 +1,14 @@
 """A training on points in the plane: who has which points, what the network says where, and how the ranks' gradients differ."""
 
 import numpy as np
+from contourpy import contour_generator
+from matplotlib.collections import LineCollection
 from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from matplotlib.patches import Patch
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from .axes import axes_or_new, dress, remark
+from .limits import short
 from .messages import colours
 from .palette import FAINT, INK, PAPER, RULE
 
@@ -13,7 +16,7 @@ EDGE = 1.25  # the plane is shown from -EDGE to EDGE
 CELLS = 50  # places a side at which the network is asked
 TINTS = LinearSegmentedColormap.from_list("classes", ["#FBE3D0", "#FFFFFF", "#D3E6F4"])
 MARKS = "o", "s"  # of the two classes
-MARKS_IN_WORDS = "● class 0, orange ground   ■ class 1, blue ground\nlarge: in the last batch"
+MARKS_IN_WORDS = "● class 0 (orange)  ■ class 1 (blue)\nlarge: in the last batch"
 
 
 def places(cells=CELLS):
@@ -75,14 +78,15 @@ class Plane:
             ax.scatter(*points[self.labels == k].T, s=16, marker=MARKS[k], linewidths=0.7, edgecolors=PAPER, zorder=3)
             for k in (0, 1)
         ]
-        self.lines = []
+        self.borders = LineCollection([], zorder=2, capstyle="round")
+        ax.add_collection(self.borders, autolim=False)
         ax.set(xlim=(-EDGE, EDGE), ylim=(-EDGE, EDGE), xticks=(-1, 0, 1), yticks=(-1, 0, 1))
         ax.xaxis.label.set_size("small")
 
     @property
     def moving(self):
         """What changes from step to step."""
-        return [self.ground, *self.lines, *self.marks]
+        return [self.ground, self.borders, *self.marks]
 
     def show(self, owners, outputs, now=None, each=()):
         """Colour the points by their ranks; large ones are in the present batch; `each`: outputs of replicas that differ."""
@@ -93,17 +97,27 @@ class Plane:
             own = np.asarray(owners)[self.labels == k]
             marks.set_facecolor(self._paint[own])
             marks.set_sizes(np.where(now[self.labels == k], 46.0, 13.0) if now is not None else np.full(len(own), 22.0))
-        for line in self.lines:
-            line.remove()
-        self.lines = [self._border(grid, INK, 1.8)]
-        self.lines += [self._border(np.reshape(one, (side, side)), colour, 1.0) for one, colour in zip(each, colours(self.ranks))]
+        found = [(border(grid), INK, 1.8)]
+        found += [(border(np.reshape(one, (side, side))), colour, 1.0) for one, colour in zip(each, colours(self.ranks))]
+        drawn = [(line, colour, width) for lines, colour, width in found for line in lines]
+        self.borders.set(
+            segments=[line for line, _, _ in drawn],
+            colors=[colour for _, colour, _ in drawn],
+            linewidths=[width for _, _, width in drawn],
+        )
 
-    def _border(self, grid, colour, width):
-        """Where both classes are as likely."""
-        line = np.linspace(-EDGE, EDGE, len(grid))
-        values = grid if grid.min() < 0.5 < grid.max() else np.vstack([grid[:-1], np.full((1, len(grid)), 0.5)])
-        visible = values is grid
-        return self.ax.contour(line, line, values, levels=[0.5], colors=[colour], linewidths=width if visible else 0.0, zorder=2)
+
+def border(grid):
+    """The lines on which both classes are as likely, from the probabilities at `places`: a list of (N, 2).
+
+    matplotlib's own contours, without the objects around them, which take longer than the lines.
+
+    >>> (line,) = border(np.array([[0.0, 1.0], [0.0, 1.0]]))
+    >>> sorted(line.tolist())
+    [[0.0, -1.25], [0.0, 1.25]]
+    """
+    line = np.linspace(-EDGE, EDGE, len(grid))
+    return contour_generator(line, line, grid, name="serial").lines(0.5)
 
 
 class Arrows:
@@ -114,6 +128,7 @@ class Arrows:
         ax.set_box_aspect(1)  # angles are as they are
         for axis in (ax.xaxis, ax.yaxis):
             axis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
+            axis.set_major_formatter(FuncFormatter(signed))  # no longer when gradients are small, or there would be no room
         ax.axhline(0, color=RULE, linewidth=0.8)
         ax.axvline(0, color=RULE, linewidth=0.8)
         zero, how = np.zeros(ranks), {"angles": "xy", "scale_units": "xy", "scale": 1, "minlength": 0.1}
@@ -121,6 +136,7 @@ class Arrows:
         self.mean = ax.quiver([0], [0], [0], [0], color=INK, width=0.016, zorder=4, **how)
         self.used = ax.quiver([0], [0], [0], [0], color=FAINT, width=0.009, zorder=5, **how)
         self.words = ax.text(0.02, 0.98, "", transform=ax.transAxes, va="top", fontsize="small", color=FAINT)
+        self.words.set_in_layout(False)
         self.empty, self._reach = remark(ax), 0.0
         self.empty.set_bbox({"facecolor": PAPER, "edgecolor": "none"})
         self.empty.set_text("Here each rank's gradient is shown,\nin its colour, in black their mean,\nfrom the first step on.")
@@ -144,12 +160,21 @@ class Arrows:
             self.ax.set(xlim=(-self._reach, self._reach), ylim=(-self._reach, self._reach))
 
 
+def signed(value, _=None):
+    """A tick's number in few letters.
+
+    >>> signed(0.0), signed(-0.5), signed(0.0002)
+    ('0', '−0.5', '2e-4')
+    """
+    return ("−" if value < 0 else "") + short(abs(value)) if value else "0"
+
+
 def ranks_legend(ax, ranks, servers=0):
-    """Say below an Axes which colour is which rank's; the first `servers` of them get no points."""
+    """Say below an Axes which colour is which rank's, in one line; rank 0 may be a server."""
     handles = [Patch(color=colour) for colour in colours(ranks)]
     names = [f"rank {rank}" if rank == 0 else str(rank) for rank in range(ranks)]
-    names[:servers] = ["rank 0 (server)"][:servers]
+    names[:servers] = ["server"][:servers]
     return ax.legend(
-        handles, names, loc="upper left", bbox_to_anchor=(0, -0.2), ncols=min(ranks, 4), frameon=False, fontsize="small",
-        labelcolor=INK, handlelength=0.9, handletextpad=0.4, columnspacing=1.0, borderaxespad=0.0,
+        handles, names, loc="upper right", bbox_to_anchor=(1.02, -0.2), ncols=ranks, frameon=False, fontsize="small",
+        labelcolor=INK, handlelength=0.9, handletextpad=0.4, columnspacing=0.8, borderaxespad=0.0,
     )  # fmt: skip

@@ -1,12 +1,14 @@
 """The playground without a browser."""
 
 import asyncio
+import io
 import itertools
 import threading
 import time
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from dtnn.lab import Playground
 from dtnn.lab import playground as module
@@ -30,7 +32,8 @@ def in_a_notebook(monkeypatch):
 
 def labelled(playground, text):
     """The texts of the picture that hold this one."""
-    found = [label.get_text() for ax in playground.sheet.figure.axes for label in ax.texts]
+    figures = playground.sheet.figure, playground.loss_sheet.figure
+    found = [label.get_text() for figure in figures for ax in figure.axes for label in ax.texts]
     return [label for label in found if text in label]
 
 
@@ -39,7 +42,8 @@ def test_a_step_changes_the_picture(playground):
     playground.forward()
     assert playground.play.step == 1
     assert playground.png() != before
-    assert playground.sheet.image.value == playground.png()
+    assert playground.sheet.image.value == playground.sheet.png
+    assert Image.open(io.BytesIO(playground.png())).size == (940, 370), "points and loss are one picture where no widgets are"
     assert playground.words().startswith("step 1 · loss ")
 
 
@@ -109,7 +113,8 @@ def test_every_choice_begins_anew(playground):
     assert playground.play.data.name == "spiral"
     playground.controls.every.value = 8
     playground.forward()
-    assert len(playground.view.plane.lines) == 6, "the mean's border and each rank's"
+    colours = {tuple(colour) for colour in playground.view.plane.borders.get_colors()}
+    assert len(colours) == 6, "the mean's border and each rank's"
     assert "LocalSGD(every=8" in playground.words()
 
 
@@ -155,7 +160,7 @@ def test_two_weights_have_a_plane_of_their_own(playground):
     assert isinstance(drawn, Descent)
     assert (drawn.ax.get_xlabel(), drawn.ax.get_ylabel()) == ("a, weight of x² + y²", "b, weight of 1")
     assert drawn.now.get_xydata() == pytest.approx(playground.play.first[None]), "they are there before the first step"
-    assert labelled(playground, "the first weights")
+    assert labelled(playground, "black dot: the first weights")
     playground.play.forward(19)
     playground.forward()
     assert len(drawn.way.get_xdata()) == 22, "the first weights, those after each step, the present ones"
@@ -228,7 +233,6 @@ def test_the_last_picture_is_kept_a_while_after_the_last_click(playground, in_a_
     async def notebook():
         for _ in range(3):
             playground._step_clicked()
-            await asyncio.sleep(0.03)
         while not sent:
             await asyncio.sleep(0.01)
         await asyncio.sleep(0.6)

@@ -72,6 +72,18 @@ def test_the_frame_moves_when_the_way_comes_to_its_edge():
     drawn.ax.figure.savefig("/dev/null", format="png")
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_a_frame_that_was_just_found_is_good(seed):
+    """Else the surface would be asked for at every picture."""
+    dice = np.random.default_rng(seed)
+    path = np.cumsum(dice.normal(dice.normal(size=2), 0.3, (50, 3, 2)), axis=0)
+    drawn = drawn_of(3)
+    drawn.show(path)
+    ground = drawn._ground
+    drawn.show(path)
+    assert drawn._ground is ground
+
+
 def test_replicas_that_part_have_ways_of_their_own_and_a_server_no_part_in_the_mean():
     drawn, path = drawn_of(3, servers=1), np.zeros((2, 3, 2))
     drawn.show(path)

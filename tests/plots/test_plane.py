@@ -6,6 +6,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from dtnn.plots.messages import colours
+from dtnn.plots.palette import INK
 from dtnn.plots.plane import Arrows, Plane, places, plane
 
 POINTS, LABELS, OWNERS = [[0, 0], [0.5, 0], [0, 0.5], [0.5, 0.5]], [0, 1, 1, 0], [0, 1, 2, 0]
@@ -27,11 +28,12 @@ def test_points_have_their_ranks_colours_and_the_batch_is_large():
 def test_the_border_is_where_both_classes_are_as_likely():
     drawn = Plane(Figure().add_subplot(), POINTS, LABELS, 3)
     drawn.show(OWNERS, outputs(), each=[outputs(), 1 - outputs()])
-    assert len(drawn.lines) == 3
-    path = drawn.lines[0].get_paths()[0].vertices
-    assert np.abs(path[:, 0]).max() < 0.2
+    paths = drawn.borders.get_paths()
+    assert len(paths) == 3
+    assert max(np.abs(path.vertices[:, 0]).max() for path in paths) < 0.2
+    assert np.allclose(drawn.borders.get_colors()[:, :3], [to_rgb(colour) for colour in (INK, *colours(3)[:2])])
     drawn.show(OWNERS, np.full(400, 0.2))
-    assert len(drawn.lines) == 1, "old borders go"
+    assert len(drawn.borders.get_paths()) == 0, "old borders go"
     drawn.ax.figure.savefig("/dev/null", format="png")
 
 
