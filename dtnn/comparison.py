@@ -12,6 +12,7 @@ from .allowed import shown
 from .cluster import Run
 from .history import History
 from .records import Epoch, Finish, Recorder, Resumed, Start, Step
+from .same_run import same_run
 
 NOT_SETTINGS = "recipe", "layers", "weights", "out_of_step"  # say the same as model and strategy once more
 MOST = 60  # letters of a setting in the table
@@ -25,8 +26,9 @@ class Comparison:
 
     Parameters
     ----------
-    *runs : Run, History, records, or path of a run that was saved
-        Runs may still go on; each look shows them as they are then. They are called "run 1", "run 2", a file by its name.
+    *runs : Run, History, records, or path of a run that was saved; or lists of these
+        Runs may still go on; each look shows them as they are then. They are called "run 1", "run 2", a file by its name. A run that
+        is there twice has two names and two rows, but one line in the picture; it is told.
     **named : the same
         With names of your own: ``Comparison(small=run, large="large.json")``.
 
@@ -52,7 +54,7 @@ class Comparison:
 
     def __init__(self, /, *runs, **named):
         self.runs = {}
-        for number, run in enumerate(runs, 1):
+        for number, run in enumerate([each for run in runs for each in (run if _several(run) else [run])], 1):
             self.add(run, Path(run).stem if isinstance(run, str | os.PathLike) else f"run {number}")
         for name, run in named.items():
             self.add(run, name)
@@ -111,7 +113,7 @@ class Comparison:
                 lines += ["model:", *(f"  {line}" for line in _changed(str(mine), str(theirs)))]
             else:
                 lines.append(f"{key}: {_text(mine)} → {_text(theirs)}")
-        return "\n".join(lines) or "no setting differs"
+        return "\n".join(lines) or self._twice(one, other) or "no setting differs"
 
     def columns(self):
         """The table as columns of equal length, such as ``pandas.DataFrame`` takes: "run", all settings, "state", results."""
@@ -124,17 +126,17 @@ class Comparison:
 
     # ---- for people
 
-    def plot(self, metric="loss", ax=None, against="epoch"):
+    def plot(self, metric="loss", ax=None, against="epoch", smoothing=0.0):
         """The runs' curves in one picture, see `dtnn.plots.overlay`; without `ax` as a figure of its own."""
         from .plots import overlay
 
-        return overlay(self._titled(), ax, metric, against)
+        return overlay(self._titled(), ax, metric, against, smoothing)
 
-    def picture(self, metric=None, against="epoch"):
+    def picture(self, metric=None, against="epoch", smoothing=0.0):
         """Loss and another metric side by side, as a matplotlib Figure."""
         from .plots.overlay import overlay_figure
 
-        return overlay_figure(self._titled(), metric or self.metric, against)
+        return overlay_figure(self._titled(), metric or self.metric, against, smoothing)
 
     @property
     def metrics(self):
@@ -152,7 +154,7 @@ class Comparison:
         cells = self._cells()
         widths = [max(map(len, column)) for column in zip(*cells)]
         lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in cells]
-        return "\n".join([*lines, *filter(None, [self._same()])])
+        return "\n".join([*lines, *filter(None, [self._same(), self._doubles()])])
 
     def _repr_html_(self):
         (head, *rows), best = self._cells(), self._best()
@@ -161,7 +163,7 @@ class Comparison:
             for row, cells in enumerate(rows)
         ]
         body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>" for cells in shown)
-        same = f"<p>{html.escape(self._same())}</p>" if self._same() else ""
+        same = "".join(f"<p>{html.escape(words)}</p>" for words in (self._same(), self._doubles()) if words)
         table = f"<table><tr>{''.join(f'<th>{html.escape(name)}</th>' for name in head)}</tr>{body}</table>"
         return f'<div style="overflow-x: auto; max-width: 100%">{table}</div>{same}'
 
@@ -224,18 +226,42 @@ class Comparison:
         common = [f"{key} {_text(value)}" for key, value in first.items() if key not in varied and key != "model"]
         return f"the same: {' · '.join(common)}" if common and len(self.runs) > 1 else ""
 
+    def _alike(self):
+        """The runs by their first names, with all the names of each."""
+        found = {}
+        for name, run in self.runs.items():
+            first = next((other for other in found if same_run(self.runs[other], run)), name)
+            found.setdefault(first, []).append(name)
+        return found
+
+    def _doubles(self):
+        """Which names are those of a run that is there already, in a line."""
+        told = [f"{name} is {first} once more" for first, names in self._alike().items() for name in names[1:]]
+        return "; ".join(told)
+
+    def _twice(self, one, other):
+        """What is to be said of two names of one run."""
+        one, other = (name if name is not None else list(self.runs)[place] for place, name in enumerate((one, other)))
+        return f"{other} is {one} once more" if same_run(self.runs[one], self.runs[other]) else ""
+
     def _titled(self):
-        """The runs' records by name; where one short setting differs, it is said with the name."""
+        """The records of different runs by name; where one short setting differs, it is said with the name."""
         varied = [key for key in self._varied() if key not in ("model", "seed", "parameters")]
         said = {name: _text(self.settings(name).get(varied[0])) if len(varied) == 1 else "" for name in self.runs}
-        return {f"{name}: {said[name]}" if 0 < len(said[name]) <= 32 else name: self._records(name) for name in self.runs}
+        titles = {first: " = ".join(names) for first, names in self._alike().items()}
+        return {f"{t}: {said[n]}" if 0 < len(said[n]) <= 32 else t: self._records(n) for n, t in titles.items()}
+
+
+def _several(run):
+    """Whether that is a list of runs, and not of records."""
+    return isinstance(run, list | tuple) and not all(map(dataclasses.is_dataclass, run))
 
 
 def _run(run, name):
     """What has the records; of a path, the run that was saved there."""
     if isinstance(run, str | os.PathLike):
         return Run.load(run)
-    if hasattr(run, "records") or (isinstance(run, list) and all(map(dataclasses.is_dataclass, run))):
+    if hasattr(run, "records") or (isinstance(run, list | tuple) and all(map(dataclasses.is_dataclass, run))):
         return run
     raise TypeError(f"{name} is {shown(run)}: give a Run, a History, records, or the path of a run that was saved")
 

@@ -54,7 +54,7 @@ def test_a_run_that_goes_on_is_told_as_it_is_now():
 
 
 def test_differences_of_settings():
-    compared = Comparison(told(), told(ranks=4, batch_size=64, lr=0.1), told())
+    compared = Comparison(told(), told(ranks=4, batch_size=64, lr=0.1), told(begin=200.0))
     assert compared.differences() == {"ranks": (2, 4), "batch_size": (32, 64), "lr": (None, 0.1)}
     assert compared.differences("run 1", "run 3") == {}
     assert compared.explain("run 1", "run 3") == "no setting differs"
@@ -68,6 +68,33 @@ def test_differences_of_settings():
 def test_of_models_the_layers_that_differ_are_told():
     other = told(model="Model(\n    Linear(5),\n    Linear(10),\n)")
     assert Comparison(told(), other).explain() == "model:\n  + Linear(5),"
+
+
+def test_a_list_of_runs_is_as_good_as_the_runs_and_a_run_that_is_there_twice_is_told():
+    run, slow = told(), told(batch_size=8)
+    assert repr(Comparison([run, slow])) == repr(Comparison(run, slow)) == repr(Comparison((run,), slow))
+    twice = Comparison([run, run])
+    assert list(twice.runs) == ["run 1", "run 2"]
+    assert repr(twice).splitlines()[-1] == "run 2 is run 1 once more"
+    assert "<p>run 2 is run 1 once more</p>" in twice._repr_html_()
+    assert twice.differences() == {}
+    assert twice.explain() == "run 2 is run 1 once more"
+    assert [line.get_label() for line in twice.picture().axes[0].lines if "valid" not in line.get_label()] == ["run 1 = run 2"]
+    thrice = Comparison(run, slow, run, again=slow)
+    assert repr(thrice).splitlines()[-1] == "run 3 is run 1 once more; again is run 2 once more"
+    assert thrice.explain("run 1", "again") == "batch_size: 32 → 8"
+    labels = [line.get_label() for line in thrice.picture().axes[0].lines if "valid" not in line.get_label()]
+    assert labels == ["run 1 = run 3: 32", "run 2 = again: 8"]
+
+
+def test_a_run_that_was_saved_is_known_again_and_others_are_not_taken_for_it(tmp_path):
+    run = Run(2, "train", [])
+    run.records = told(shape=(1, 2), lr=0.1 + 0.2)
+    run.save(tmp_path / "saved.json")
+    assert "saved is run 1 once more" in repr(Comparison(run, tmp_path / "saved.json"))
+    for other in (told(0.25), told(begin=101.0), told(batch_size=3), told(end=""), []):
+        assert "once more" not in repr(Comparison(told(), other))
+    assert "once more" not in repr(Comparison(told(end=""), told(end=""))), "runs that go on are the same only if they are one"
 
 
 def test_the_table_shows_what_differs_and_the_rest_once():
@@ -94,6 +121,8 @@ def test_what_is_no_run_is_refused(tmp_path):
         Comparison(3)
     with pytest.raises(ValueError, match="there is nothing to compare"):
         Comparison()
+    with pytest.raises(TypeError, match="run 2 is 3: give a Run, a History, records, or the path"):
+        Comparison([told(), 3])
     assert list(Comparison(self=told()).runs) == ["self"]
     (tmp_path / "x.json").write_text("{}")
     with pytest.raises(ValueError, match="is no run of dtnn"):

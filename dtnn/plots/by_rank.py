@@ -10,6 +10,7 @@ from .headline import is_share
 from .limits import DECADE, few_ticks
 from .messages import colours
 from .palette import INK
+from .smooth import smoothed, smoothing_of
 from .story import Story
 
 MOST = 16  # ranks that can be told apart
@@ -23,7 +24,7 @@ TITLES = {
 }
 
 
-def by_rank(records, ax=None, what="loss"):
+def by_rank(records, ax=None, what="loss", smoothing=0.0):
     """Draw a line for each rank against epochs.
 
     Parameters
@@ -35,12 +36,14 @@ def by_rank(records, ax=None, what="loss"):
         The mean loss over the rank's own samples, each before its update; milliseconds a step of its own work, or of waiting;
         samples in a second of its own work; megabytes that its process has in memory. Or a metric of the epochs, "accuracy",
         "val_loss" ...: that of the rank's own share of the samples.
+    smoothing : float
+        Over which share of its points the running mean of each line is taken, below 1; the numbers themselves are faint behind it.
 
     Returns
     -------
     matplotlib Axes
         Its lines are labelled "rank 0" ...; a point is the mean over some steps, or the metric of an epoch, for which there is
-        also a line of "all ranks".
+        also a line of "all ranks". Means have no label.
 
     Raises
     ------
@@ -55,9 +58,9 @@ def by_rank(records, ax=None, what="loss"):
     >>> [(line.get_label(), line.get_ydata().round(6).tolist()) for line in ax.lines]
     [('rank 0', [30.0]), ('rank 1', [40.0])]
     """
-    records = records_of(records)
+    records, smoothing = records_of(records), smoothing_of(smoothing)
     if what not in TITLES:
-        return _of_epochs(records, ax, what)
+        return _of_epochs(records, ax, what, smoothing)
     ledgers = [record for record in records if type(record) is Ledger and record.steps and _counts(record, what)]
     story = Story([record for record in records if type(record) is not Ledger])
     title, unit = TITLES[what]
@@ -69,10 +72,15 @@ def by_rank(records, ax=None, what="loss"):
         told.setdefault(ledger.rank, []).append(ledger)
     lines = {rank: _line(told[rank], what, story) for rank in sorted(told)[:MOST]}
     lines = {rank: (x, y) for rank, (x, y) in lines.items() if np.isfinite(y).any()}
-    for (rank, (x, y)), colour in zip(lines.items(), colours(MOST)):
-        ax.plot(x, y, color=colour, linewidth=1.3, marker="o" if len(x) < 20 else "", markersize=4, label=f"rank {rank}")
-    _frame(ax, what, len(told))
+    shown = [_draw(ax, rank, *line, colour, smoothing) for (rank, line), colour in zip(lines.items(), colours(MOST))]
+    _frame(ax, what, len(told), shown)
     return ax
+
+
+def _draw(ax, rank, x, y, colour, smoothing):
+    """The line of a rank; returns the one for the legend, and its label."""
+    look = {"color": colour, "linewidth": 1.3, "marker": "o" if len(x) < 20 else "", "markersize": 4, "label": f"rank {rank}"}
+    return smoothed(ax, x, y, smoothing, **look), look["label"]
 
 
 def _counts(ledger, what):
@@ -86,23 +94,24 @@ def _one_process(records):
     return len(places) > 1 and len(set(places)) == 1
 
 
-def _of_epochs(records, ax, what):
+def _of_epochs(records, ax, what, smoothing):
     """A line for each rank's metric of its own share, and one for that of all."""
     shares = [record for record in records if type(record) is Share]
     told = list(dict.fromkeys(name for share in shares for name in share.metrics if name not in TITLES))
     if what not in told and (told or what.removeprefix("val_") not in ("accuracy", "loss")):
         raise ValueError(f"what={what!r} is not known; choose {', '.join(map(repr, [*TITLES, *told]))}")
     ax = dress(axes_or_new(ax), f"{what.replace('val_', 'validation ').capitalize()} of each rank's own samples", "epoch")
-    ranks = sorted({share.rank for share in shares})
+    ranks, shown = sorted({share.rank for share in shares}), []
     for rank, colour in zip(ranks, colours(MOST)):
         mine = [(share.epoch, share.metrics[what]) for share in shares if share.rank == rank and what in share.metrics]
         x, y = np.array(mine, float).reshape(-1, 2).T
         if np.isfinite(y).any():
-            ax.plot(x, y, color=colour, linewidth=1.3, marker="o" if len(x) < 20 else "", markersize=4, label=f"rank {rank}")
+            shown.append(_draw(ax, rank, x, y, colour, smoothing))
     whole = [(e.epoch, e.metrics[what]) for e in records if type(e) is Epoch and e.samples and e.metrics.get(what) is not None]
     if ax.lines and whole:
-        ax.plot(*zip(*whole), color=INK, linewidth=1.6, linestyle="--", label="all ranks")
-    _frame(ax, what, len(ranks))
+        look = {"color": INK, "linewidth": 1.6, "linestyle": "--", "label": "all ranks"}
+        shown.append((smoothed(ax, *zip(*whole), smoothing, **look), look["label"]))
+    _frame(ax, what, len(ranks), shown)
     return ax
 
 
@@ -129,7 +138,7 @@ def columns_of(ledger):
     return ledger.step, ledger.samples, ledger.steps, ledger.wait, communication, ledger.seconds, loss, ledger.memory
 
 
-def _frame(ax, what, ranks):
+def _frame(ax, what, ranks, shown):
     if not ax.lines:
         remark(ax).set_text(f"no rank has told its {what} yet")
         return
@@ -146,4 +155,4 @@ def _frame(ax, what, ranks):
         ax.set_ylim(0, 1.05 * values.max() or 1.0)
     ax.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 5, 10], integer=what not in TITLES))
     title = f"{MOST} of {ranks} ranks" if ranks > MOST else None
-    ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0), title=title)
+    ax.legend(*zip(*shown), frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0), title=title)

@@ -9,6 +9,7 @@ from .axes import axes_or_new, dress, remark
 from .headline import is_share
 from .limits import DECADE, apart, decade_part, few_ticks, finite, rounded_up, unit
 from .palette import STEPS, TRAINING, VALIDATION
+from .smooth import BEHIND, SMOOTHING, smooth, smoothing_of
 from .story import Story
 
 MARKED = 40  # epochs up to which each one has its point
@@ -16,7 +17,7 @@ MANY = 20  # planned epochs up to which the axis shows them all from the beginni
 TITLES = {"loss": "Loss", "accuracy": "Accuracy"}
 
 
-def curves(records, ax=None, metric="loss", scale="auto", smoothing=0.05):
+def curves(records, ax=None, metric="loss", scale="auto", smoothing=SMOOTHING):
     """Draw a metric against epochs: steps faint behind, epochs' training and validation values as points.
 
     Parameters
@@ -30,12 +31,14 @@ def curves(records, ax=None, metric="loss", scale="auto", smoothing=0.05):
     scale : {"auto", "linear", "log"}
         "auto" takes a logarithmic axis for a positive loss that changed by more than a factor of 10.
     smoothing : float
-        Over which share of the steps shown the running mean is taken, below 1; 0 draws none.
+        Over which share of its points the running mean of each line is taken, below 1; 0 draws none. The numbers themselves
+        stay, faint, behind a mean; a line of so few points that it would be one of less than two has none.
 
     Returns
     -------
     matplotlib Axes
-        Its lines are labelled "steps", "training" and "validation"; their data are the numbers behind the picture.
+        Its lines are labelled "steps", "training" and "validation"; their data are the numbers behind the picture. The means are
+        lines without a label.
 
     Examples
     --------
@@ -48,11 +51,7 @@ def curves(records, ax=None, metric="loss", scale="auto", smoothing=0.05):
     """
     if scale not in ("auto", "linear", "log"):
         raise ValueError(f"scale={scale!r} is not known; choose 'auto', 'linear' or 'log'")
-    if not isinstance(smoothing, float | int) or not 0 <= smoothing < 1:
-        raise ValueError(
-            f"smoothing={smoothing!r} is no share of the steps; give a number from 0 (none) to below 1, such as 0.05"
-        )
-    curve = Curve(axes_or_new(ax), metric, scale, smoothing)
+    curve = Curve(axes_or_new(ax), metric, scale, smoothing_of(smoothing))
     curve.show(records if isinstance(records, Story) else Story(records))
     return curve.ax
 
@@ -60,11 +59,12 @@ def curves(records, ax=None, metric="loss", scale="auto", smoothing=0.05):
 class Curve:
     """The lines of one metric on one Axes, drawn once and then only moved."""
 
-    def __init__(self, ax, metric="loss", scale="auto", smoothing=0.05):
+    def __init__(self, ax, metric="loss", scale="auto", smoothing=SMOOTHING):
         self.smoothing = smoothing
         self.ax, self.metric, self.scale = dress(ax, TITLES.get(metric, metric), "epoch"), metric, scale
         self.steps = ax.plot([], [], color=STEPS, linewidth=0.9, label="steps")[0]
         self.smooth = ax.plot([], [], color=TRAINING, linewidth=1.0, alpha=0.55)[0]
+        self.means = [ax.plot([], [], colour, linewidth=1.8, visible=False)[0] for colour in (TRAINING, VALIDATION)]
         self.training = ax.plot([], [], "o-", color=TRAINING, linewidth=1.8, markersize=5, label="training")[0]
         self.validation = ax.plot([], [], "s--", color=VALIDATION, linewidth=1.8, markersize=5, label="validation")[0]
         self.empty = remark(ax)
@@ -74,7 +74,7 @@ class Curve:
     @property
     def moving(self):
         """What changes from picture to picture while the frame stays."""
-        return [self.steps, self.smooth, self.training, self.validation, self.empty]
+        return [self.steps, self.smooth, self.training, self.validation, *self.means, self.empty]
 
     def show(self, story):
         """Move the lines to what the story tells; returns whether the frame (limits, legend) has changed."""
@@ -85,16 +85,27 @@ class Curve:
         self.smooth.set_data(x, smooth(y, self.smoothing))
         self.training.set_data(*story.column(self.metric))
         self.validation.set_data(*story.column(f"val_{self.metric}"))
-        for line, marker in ((self.training, "o"), (self.validation, "s")):
-            line.set_marker(marker if len(line.get_xdata()) <= MARKED else "")
+        for line, mean, marker in ((self.training, self.means[0], "o"), (self.validation, self.means[1], "s")):
+            self._show_mean(line, mean, marker)
         self.empty.set_text(self._nothing(story))
         self.shown = (
             story.steps.count if self.metric == "loss" else 0,
             len(story.epochs),
             story.epochs[-1:],
             self.empty.get_text(),
+            self.smoothing,
         )
         return self._set_frame(story, per_epoch)
+
+    def _show_mean(self, line, mean, marker):
+        """The mean of an epochs' line, and that line faint behind it; or the line alone."""
+        x, y = line.get_data()
+        smoothed = smooth(y, self.smoothing)
+        seen = bool(np.isfinite(smoothed).any())
+        mean.set_data(x, smoothed)
+        mean.set_visible(seen)
+        line.set(alpha=BEHIND if seen else 1, linewidth=0.9 if seen else 1.8)
+        line.set_marker(marker if len(x) <= MARKED and not seen else "")
 
     def _nothing(self, story):
         if any(len(line.get_xdata()) for line in (self.steps, self.training, self.validation)):
@@ -113,7 +124,7 @@ class Curve:
             self._span(story, by_epoch),
             log,
             limits,
-            tuple(line.get_label() for line in lines),
+            tuple((line.get_label(), line.get_alpha()) for line in lines),
             _free_corner([finite(line.get_ydata())[-1:] for line in lines], log, limits),
         )
         if frame == self._frame:
@@ -134,8 +145,10 @@ class Curve:
     def _explain(self, lines, corner):
         """A legend where it hides least, also of what comes until the frame changes again."""
         if lines:
+            seen = {self.training: self.means[0], self.validation: self.means[1]}
+            clear = [seen[line] if line in seen and seen[line].get_visible() else line for line in lines]
             ground = {"framealpha": 1, "facecolor": self.ax.get_facecolor(), "edgecolor": "none", "borderpad": 0.1}
-            self.ax.legend(handles=lines, fontsize="small", loc=corner, **ground)
+            self.ax.legend(clear, [line.get_label() for line in lines], fontsize="small", loc=corner, **ground)
 
     def _span(self, story, by_epoch):
         if not by_epoch:
@@ -162,19 +175,6 @@ class Curve:
             return True, apart(decade_part(low, math.floor), decade_part(high, math.ceil), 2.0 * high)
         step = unit(high - min(low, 0.0))
         return False, apart(min(0.0, math.floor(low / step) * step), math.ceil(high / step * 1.02) * step, high + step)
-
-
-def smooth(values, share=0.05):
-    """A running mean over that share of the points; NaN where they are too few.
-
-    >>> smooth([1.0, 3.0, 1.0, 3.0], 0.5).tolist()
-    [1.0, 2.0, 2.0, 2.0]
-    """
-    width = int(len(values) * share)
-    if width < 2:
-        return np.full(len(values), np.nan)
-    padded = np.pad(values, (width // 2, width - 1 - width // 2), mode="edge")
-    return np.convolve(padded, np.full(width, 1 / width), mode="valid")
 
 
 def _free_corner(newest, log, limits):

@@ -5,17 +5,18 @@ from matplotlib.ticker import MaxNLocator
 
 from ..records import Gradients, Ledger, Step
 from .axes import axes_or_new, dress, remark
-from .curves import DECADE, few_ticks, smooth
 from .given import records_of
+from .limits import DECADE, few_ticks
 from .messages import colours
 from .palette import STEPS, TRAINING
+from .smooth import SMOOTHING, smooth, smoothing_of
 from .story import Story
 
 POINTS = 1000  # of a line; of more steps, neighbours are taken together
 MOST = 16  # ranks that can be told apart
 
 
-def gradient_curve(records, ax=None):
+def gradient_curve(records, ax=None, smoothing=SMOOTHING):
     """Draw the 2-norm of the whole gradient against epochs; of steps that were looked at, also that of each rank's own.
 
     Parameters
@@ -24,6 +25,8 @@ def gradient_curve(records, ax=None):
         `Gradients` are among them where somebody asked (``run.gradients()``), or with ``keep_gradients_every``.
     ax : matplotlib Axes, optional
         Where to draw; a new figure's without it.
+    smoothing : float
+        Over which share of the points the running mean is taken, below 1; 0 draws none.
 
     Returns
     -------
@@ -47,7 +50,7 @@ def gradient_curve(records, ax=None):
         x, y = _few(np.array(steps, float))
         x = np.asarray(story.epoch_of(x))
         ax.plot(x, y, color=STEPS, linewidth=0.9, label="steps")
-        smoothed = smooth(y)
+        smoothed = smooth(y, smoothing_of(smoothing))
         if np.isfinite(smoothed).any():
             ax.plot(x, smoothed, color=TRAINING, linewidth=1.6, label="running mean")
     looks = [record for record in records if type(record) is Gradients]

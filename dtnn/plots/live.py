@@ -8,8 +8,9 @@ from ..sentence import sentence
 from .headline import headline, number
 from .pace import Pace
 from .phase_words import phase_words
-from .picture import WIDTH, Picture, picture
+from .picture import WIDTH, Picture
 from .screens import after_each_cell, screen_for
+from .smooth import SMOOTHING, smoothing_of
 from .story import Story
 
 DENSE = 1.5  # pixels of the last picture, the one that stays, for each of a live one
@@ -31,6 +32,8 @@ class Live:
         What the run is called.
     width : int
         Pixels.
+    smoothing : float
+        Of loss and metrics, see `curves`.
     screen : object, optional
         Where to show it; chosen by where Python runs: a notebook with ipywidgets, one without, or a terminal.
 
@@ -46,8 +49,9 @@ class Live:
     In a cell that does not: ``Live(run).start()``.
     """
 
-    def __init__(self, run, title="", width=WIDTH, screen=None):
+    def __init__(self, run, title="", width=WIDTH, screen=None, smoothing=SMOOTHING):
         self.run, self.title, self.width, self.screen = run, title, width, screen
+        self.smoothing, self._last = smoothing_of(smoothing), None
         self.story, self.drawn, self.task, self.closed = Story(), None, None, False
         self._picture, self._next, self._shown, self._leave, self._pace = None, 0.0, None, _nothing, Pace(run)
 
@@ -95,13 +99,16 @@ class Live:
     @property
     def detail(self):
         """What the picture has no room for: step, learning rate, bytes, the phase of a step that is led through its phases."""
+        return " · ".join([*self.facts, *([phase_words(self.story.phase)] if self.story.phase is not None else [])])
+
+    @property
+    def facts(self):
+        """Step, learning rate and bytes, as far as they are known: a list of words."""
         step, first = self.story.step, next(iter(self.story.time.values()), None)
         parts = [f"step {step.step:,}", f"learning rate {number(step.lr)}"] if step else []
         if first and first["steps"] and first["bytes"]:
             parts.append(f"{first['bytes'] / first['steps'] / 1000:,.0f} kB reduced a step by each rank")
-        if self.story.phase is not None:
-            parts.append(phase_words(self.story.phase))
-        return " · ".join(parts)
+        return parts
 
     # ---- showing it
 
@@ -161,12 +168,24 @@ class Live:
         """The picture of this moment, as bytes."""
         if self._picture is None:
             self._picture = Picture(self.width, self.title)
+        self._picture.smooth(self.smoothing)
         self.drawn = self._picture.draw(self.story, self.state, self.waiting_for, self.error)
         return self.drawn
 
     def last_png(self):
         """The picture that stays: the same with more pixels."""
-        return picture(self.story, self.width, self.title, self.state, self.waiting_for, self.error, scale=DENSE)
+        last = self._last or Picture(self.width, self.title, DENSE)
+        last.smooth(self.smoothing)
+        return last.draw(self.story, self.state, self.waiting_for, self.error)
+
+    def smooth(self, smoothing):
+        """Take the running means over that share of the points; shown at once, also when the run has ended."""
+        self.smoothing = smoothing_of(smoothing)
+        if self.closed:
+            self._last = self._last or Picture(self.width, self.title, DENSE)  # kept, for others will follow
+            self._on_screen().close(self)
+        else:
+            self.update(force=True)
 
     def _on_screen(self):
         if self.screen is None:

@@ -11,13 +11,14 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 from .. import records as r
 from ..allowed import listed
 from .axes import STYLE, Sheet, axes_or_new, dress, paper, remark
-from .curves import MARKED, TITLES, smooth
+from .curves import MARKED, TITLES
 from .fitted import Fitted
 from .given import records_of
 from .headline import is_share
 from .limits import DECADE, few_ticks
 from .palette import FAINT, RANKS
 from .picture import WIDTH
+from .smooth import smooth, smoothed, smoothing_of
 from .story import Story
 
 MARKS = "o", "s", "^"  # eight runs each
@@ -25,7 +26,7 @@ AGAINST = "epoch", "seconds", "step"
 WIDE = 22  # letters of a line of the legend
 
 
-def overlay(runs, ax=None, metric="loss", against="epoch"):
+def overlay(runs, ax=None, metric="loss", against="epoch", smoothing=0.0):
     """Draw a metric of several runs: a colour each, training values as a line, validation values dashed.
 
     Parameters
@@ -38,11 +39,13 @@ def overlay(runs, ax=None, metric="loss", against="epoch"):
         "loss", or a name in the epochs' metrics, such as "accuracy".
     against : {"epoch", "seconds", "step"}
         "seconds" since the run began, pauses left out: which one is sooner as good.
+    smoothing : float
+        Over which share of its points the running mean of each line is taken, below 1; the numbers themselves are faint behind it.
 
     Returns
     -------
     matplotlib Axes
-        Its lines are labelled "name" and "name, validation".
+        Its lines are labelled "name" and "name, validation"; means have no label.
 
     Examples
     --------
@@ -57,22 +60,27 @@ def overlay(runs, ax=None, metric="loss", against="epoch"):
     if not isinstance(runs, dict):
         runs = {f"run {number}": run for number, run in enumerate(listed("runs", runs, "runs, or a dict of them by name"), 1)}
     ax = dress(axes_or_new(ax), TITLES.get(metric, metric), against if against != "seconds" else "seconds since it began")
+    shown = []
     for place, (name, run) in enumerate(runs.items()):
         look = {"color": RANKS[place % len(RANKS)], "marker": MARKS[place // len(RANKS) % len(MARKS)], "ms": 4.5, "lw": 1.6}
-        _draw(ax, name, list(records_of(run)), metric, against, look)
-    _frame(ax, metric, against)
+        shown += _draw(ax, name, list(records_of(run)), metric, against, look, smoothing_of(smoothing))
+    _frame(ax, metric, against, shown)
     return ax
 
 
-def _draw(ax, name, records, metric, against, look):
+def _draw(ax, name, records, metric, against, look, smoothing):
+    """The lines of a run; returns those for the legend with their labels."""
     epochs = [record for record in records if type(record) is r.Epoch]
     clock = _clock(records) if against == "seconds" else None
     training, validation = (_points(epochs, which, against, clock) for which in (metric, f"val_{metric}"))
     if metric == "loss" and len(training[0]) < 2:  # too few epochs to see anything
         training = _steps(records, against, clock) or training
+    shown = []
     for label, (x, y), line in ((name, training, "-"), (f"{name}, validation", validation, "--")):
         if len(x):
-            ax.plot(x, y, line, label=label, **{**look, "marker": look["marker"] if len(x) <= MARKED else ""})
+            drawn = {**look, "marker": look["marker"] if len(x) <= MARKED else "", "linestyle": line, "label": label}
+            shown.append((smoothed(ax, x, y, smoothing, **drawn), label))
+    return shown
 
 
 def _points(epochs, metric, against, clock):
@@ -93,8 +101,8 @@ def _steps(records, against, clock):
     elif against == "seconds":
         steps = [record for record in records if type(record) is r.Step]
         x = np.interp(x, [step.step for step in steps], [clock(step.time) for step in steps])
-    smoothed = smooth(y)
-    return list(x), list(np.where(np.isnan(smoothed), y, smoothed))
+    mean = smooth(y)
+    return list(x), list(np.where(np.isnan(mean), y, mean))
 
 
 def _clock(records):
@@ -106,7 +114,7 @@ def _clock(records):
     return lambda moment: moment - begin - sum(seconds for time, seconds in pauses if begin <= time <= moment)
 
 
-def _frame(ax, metric, against):
+def _frame(ax, metric, against, shown):
     """Limits, scale and a legend beside the picture."""
     values = np.concatenate([np.empty(0), *(np.asarray(line.get_ydata(), float) for line in ax.lines)])
     values = values[np.isfinite(values)]
@@ -122,24 +130,32 @@ def _frame(ax, metric, against):
     if not ax.lines:
         remark(ax).set_text(f"no {metric} yet in any of these runs")
         return
-    handles = [line for line in ax.lines if line.get_linestyle() == "-"]
-    named = {line.get_label() for line in handles}
-    dashed = [line for line in ax.lines if line.get_linestyle() == "--"]
-    handles += [line for line in dashed if line.get_label().removesuffix(", validation") not in named]
+    handles = [(line, label) for line, label in shown if line.get_linestyle() == "-"]
+    named = {label for _, label in handles}
+    dashed = [(line, label) for line, label in shown if line.get_linestyle() == "--"]
+    handles += [(line, label) for line, label in dashed if label.removesuffix(", validation") not in named]
     if dashed:
-        handles.append(Line2D([], [], color=FAINT, linestyle="--", lw=1.6, label="validation"))
-    words = [textwrap.fill(line.get_label(), WIDE) for line in handles]
-    ax.legend(handles, words, frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0), handlelength=1.6)
+        handles.append((Line2D([], [], color=FAINT, linestyle="--", lw=1.6), "validation"))
+    words = [textwrap.fill(label, WIDE) for _, label in handles]
+    ax.legend(
+        [line for line, _ in handles],
+        words,
+        frameon=False,
+        fontsize="small",
+        loc="upper left",
+        bbox_to_anchor=(1.0, 1.0),
+        handlelength=1.6,
+    )
 
 
-def overlay_figure(runs, metric="accuracy", against="epoch"):
+def overlay_figure(runs, metric="accuracy", against="epoch", smoothing=0.0):
     """The loss of several runs, and beside it another metric, as a matplotlib Figure; see `overlay` for the parameters."""
     with rc_context(STYLE):
         shown = ["loss", metric] if metric and metric != "loss" else ["loss"]
         rows = 0.24 * max(0, len(runs) - 8)  # a longer legend
         sheet = Sheet(figsize=(WIDTH / 100, 3.4 + rows), dpi=100, layout=Fitted())
         for place, name in enumerate(shown):
-            ax = overlay(runs, sheet.add_subplot(1, len(shown), place + 1), name, against)
+            ax = overlay(runs, sheet.add_subplot(1, len(shown), place + 1), name, against, smoothing)
             if place + 1 < len(shown) and ax.get_legend():
                 ax.get_legend().remove()  # the last one's is for all
         return paper(sheet)

@@ -11,6 +11,7 @@ from .breakdown import Bars
 from .curves import Curve
 from .header import Header
 from .png import png
+from .smooth import SMOOTHING, smoothing_of
 from .story import Story
 
 WIDTH, HEIGHT = 960, 360  # pixels
@@ -19,7 +20,7 @@ STRIPS = (0.0, 0.334), (0.334, 0.626), (0.626, 1.0)  # what belongs to each pane
 PLACES = (0.054, 0.165, 0.268, 0.60), (0.390, 0.165, 0.226, 0.60), (0.694, 0.300, 0.283, 0.465)
 
 
-def picture(records, width=WIDTH, title="", state=None, waiting_for="", error="", scale=1.0):
+def picture(records, width=WIDTH, title="", state=None, waiting_for="", error="", scale=1.0, smoothing=SMOOTHING):
     """Draw a run as a PNG, without pyplot and without anything on a screen.
 
     Parameters
@@ -33,6 +34,8 @@ def picture(records, width=WIDTH, title="", state=None, waiting_for="", error=""
         What the run's owner knows beyond its records: "running" ..., what it waits for, what went wrong.
     scale : float
         2 draws twice as many pixels for print and dense screens.
+    smoothing : float
+        As for `curves`.
 
     Returns
     -------
@@ -50,12 +53,12 @@ def picture(records, width=WIDTH, title="", state=None, waiting_for="", error=""
     b'PNG'
     """
     story = records if isinstance(records, Story) else Story(records)
-    return Picture(width, title, scale).draw(story, state, waiting_for, error)
+    return Picture(width, title, scale, smoothing).draw(story, state, waiting_for, error)
 
 
-def figure(records, title="", state=None, waiting_for="", error=""):
+def figure(records, title="", state=None, waiting_for="", error="", smoothing=SMOOTHING):
     """The same as a matplotlib Figure, to be changed or saved in any format; see `picture` for the parameters."""
-    drawn = Picture(title=title)
+    drawn = Picture(title=title, smoothing=smoothing)
     drawn.draw(records if isinstance(records, Story) else Story(records), state, waiting_for, error)
     for artist in drawn.moving:
         artist.set_animated(False)
@@ -70,17 +73,22 @@ class Picture:
     width : int
         Pixels.
     title : str
-    scale : float
+    scale, smoothing : float
     """
 
-    def __init__(self, width=WIDTH, title="", scale=1.0):
+    def __init__(self, width=WIDTH, title="", scale=1.0, smoothing=SMOOTHING):
         with rc_context(STYLE):
             self.figure = Sheet(figsize=(WIDTH / 100, HEIGHT / 100), dpi=100 * scale * width / WIDTH)
             self.canvas = self.figure.canvas
             loss, metric, bars = (self.figure.add_axes(place) for place in PLACES)
             self.loss, self.metric, self.bars = Curve(loss), Curve(metric, "accuracy"), Bars(bars)
+            self.smooth(smoothing)
             self.header, self._frames, self._panels = Header(self.figure, title), {}, {}
             paper(self.figure)
+
+    def smooth(self, smoothing):
+        """Draw the running means over that share of the points from now on."""
+        self.loss.smoothing = self.metric.smoothing = smoothing_of(smoothing)
 
     @property
     def moving(self):
@@ -105,7 +113,7 @@ class Picture:
         if name != self.metric.metric:
             ax = self.metric.ax
             ax.clear()
-            self.metric = Curve(ax, name)
+            self.metric = Curve(ax, name, smoothing=self.loss.smoothing)
             paper(self.figure)
             self._frames.clear()
             self._panels.clear()

@@ -167,10 +167,10 @@ def _columns():
     return shutil.get_terminal_size().columns or 80
 
 
-def _line(live):
-    """The line below the picture: details, or the whole error to be read and copied."""
+def _line(live, detail=None):
+    """The line below the picture: details, those of the view if none are given, or the whole error to be read and copied."""
     if live.error:
         style = "white-space: pre-wrap; margin: 0; max-height: 20em; overflow: auto; line-height: 1.35"
         return f'<pre style="{style}">{html.escape(live.whole_error.strip())}</pre>'
     style = "color: var(--jp-ui-font-color2, #5F6B7A); font-size: 12px"
-    return f'<span style="{style}">{html.escape(live.detail) or "&nbsp;"}</span>'
+    return f'<span style="{style}">{html.escape(live.detail if detail is None else detail) or "&nbsp;"}</span>'
