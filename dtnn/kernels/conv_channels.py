@@ -14,11 +14,11 @@ from .cache import kernel
 from .dense import USUAL, product_kernel, vectors
 from .parts import parts_for, run
 from .scratch import scratch
-from .tape import call
 from .tile_sizes import choose_tile, table
 from .turn_tile import turn_tile
 
 LEAST_CHANNELS, MOST_BYTES = 64, 2 * 1024 * 1024  # of x, which is turned as a whole
+MOST_SUMS = 256 * 1024  # numbers that stay in the second-level cache
 
 
 def suits(x):
@@ -30,23 +30,30 @@ def filter_gradient(x, dy, y, dw, dbias, window, back=True):
     """See `conv_direct.filter_gradient`."""
     sum_delta(dy, y, dbias)
     (C, H, W, N), (M, _, KH, KW) = x.shape, dw.shape
-    wide = -(-C // 16) * 16
+    wide, parts = -(-C // 16) * 16, parts_for(dw.size * dy[0].size)
     turned = scratch("turned", H * W * N * wide)
-    call(turn_pixels, x.reshape(-1), C, H * W, N, turned, wide)
-    parts = parts_for(dw.size * dy[0].size)
+    run(turn_pixels, parts, x.reshape(-1), C, H * W, N, turned, wide)
+    blocks = -(-M * wide * KH * KW // MOST_SUMS)  # of output channels
+    for block in range(blocks):
+        rows = slice(M * block // blocks, M * (block + 1) // blocks)
+        add_products(turned, x.shape, wide, dy[rows], dw[rows], window, parts)
+
+
+def add_products(turned, x_shape, wide, dy, dw, window, parts):
+    """Sum the products of all taps in scratch, which stays in the cache, and add them to dw."""
+    (M, C, KH, KW), size = dw.shape, len(dw) * wide
     sums, zeros, product = (
-        scratch("taps", KH * KW * M * wide),
+        scratch("taps", KH * KW * size),
         scratch("zeros", M),
         product_kernel(*choose_tile(M, wide // 16, USUAL)),
     )
-    columns = vectors(wide)
-    for tap, (wk, xk, K) in enumerate(tap_tables(x.shape, dw.shape, dy.shape, window)):
-        part = sums[tap * M * wide : (tap + 1) * M * wide]
+    for tap, (wk, xk, K) in enumerate(tap_tables(x_shape, dw.shape, dy.shape, window)):
         run(
             product, parts,
-            dy.reshape(-1), dy[0].size, wk, turned, xk, K, columns, wide, part, M, zeros, np.float32(-np.inf), False
+            dy.reshape(-1), dy[0].size, wk, turned, xk, K, vectors(wide), wide, sums[tap * size : (tap + 1) * size], M, zeros,
+            np.float32(-np.inf), False,
         )  # fmt: skip
-    call(add_taps, sums, KH * KW, M, C, wide, dw.reshape(-1))
+    run(add_taps, parts, sums, KH * KW, M, C, wide, scratch("small", parts * 256), dw.reshape(-1))
 
 
 @lru_cache(256)
@@ -70,9 +77,9 @@ NOTHING = table([0])
 
 
 @kernel
-def turn_pixels(x, C, pixels, N, y, wide):
+def turn_pixels(part, parts, x, C, pixels, N, y, wide):
     """y[pixel, image][channel] from x (C, pixels, N); channels beyond C are zero."""
-    for p in range(pixels):
+    for p in range(pixels * part // parts, pixels * (part + 1) // parts):
         for n in range(0, N, 16):
             count = min(16, N - n)
             for c in range(0, C, 16):
@@ -80,9 +87,16 @@ def turn_pixels(x, C, pixels, N, y, wide):
 
 
 @kernel
-def add_taps(sums, taps, M, C, wide, dw):
-    """dw[m, c, tap] += sums[tap, m, c]"""
-    for m in range(M):
-        for c in range(C):
-            for t in range(taps):
-                dw[(m * C + c) * taps + t] += sums[(t * M + m) * wide + c]
+def add_taps(part, parts, sums, taps, M, C, wide, small, dw):
+    """dw[m, c, tap] += sums[tap, m, c]; 16 channels at once are turned into small, scratch [16][16], if the taps are no more."""
+    small = small[part * 256 :]
+    for m in range(M * part // parts, M * (part + 1) // parts):
+        if taps > 16:
+            for c in range(C):
+                for t in range(taps):
+                    dw[(m * C + c) * taps + t] += sums[(t * M + m) * wide + c]
+            continue
+        for c in range(0, C, 16):
+            turn_tile(sums, m * wide + c, M * wide, taps, small, 0, taps, 16, taps)
+            for j in range(taps * min(16, C - c)):
+                dw[(m * C + c) * taps + j] += small[j]

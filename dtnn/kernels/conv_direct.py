@@ -12,7 +12,7 @@ from functools import cache
 
 import numpy as np
 
-from . import conv_channels, conv_flat, conv_plan_plain, dense
+from . import conv_channels, conv_flat, conv_pixels, conv_plan_plain, dense
 from .cache import kernel
 from .conv_plan import data_gradient_plan, filter_gradient_plan, forward_plan
 from .gradient_tile import gradient_tile
@@ -45,6 +45,9 @@ def forward(x, w, bias, y, window, relu=False):
     if is_product(x.shape, w.shape, window):
         dense.forward(x.reshape(len(x), -1), w.reshape(len(w), -1), bias, y.reshape(len(y), -1), relu)
         return
+    if conv_pixels.suits(x.shape, w.shape, y.shape):
+        conv_pixels.forward(x, w, bias, y, window, relu)
+        return
     if conv_flat.suits(x.shape, window):
         conv_flat.forward(x, w, bias, y, window, relu)
         return
@@ -60,6 +63,9 @@ def data_gradient(dy, w, dx, window, adds=False):
     """dx (C, H, W, N) from dy (M, HO, WO, N) and w (M, C, KH, KW); with `adds` it is added to what dx holds."""
     if is_product(dx.shape, w.shape, window):
         dense.data_gradient(dy.reshape(len(dy), -1), w.reshape(len(w), -1), dx.reshape(len(dx), -1), adds)
+        return
+    if conv_pixels.suits(dx.shape, w.shape, dy.shape):
+        conv_pixels.data_gradient(dy, w, dx, window, adds)
         return
     if conv_flat.suits(dx.shape, window):
         conv_flat.data_gradient(dy, w, dx, window, adds)

@@ -27,12 +27,7 @@ def suits(x_shape, parts):
 def forward_plan(x_shape, w_shape, y_shape, window):
     """See `conv_plan.forward_plan`."""
     _, C, KH, KW = w_shape
-
-    def sight(place, extent, size, stride, padding, dilation):
-        base = place * stride - padding
-        return base, tuple((k, k * dilation) for k in range(size) if 0 <= base + k * dilation < extent)
-
-    rows, columns = groups(y_shape, x_shape, w_shape, window, sight)
+    rows, columns = groups(y_shape, x_shape, w_shape, window, sight_there)
     return plan(x_shape, y_shape, rows, columns, lambda h, c, k: (c * KH + h) * KW + k, C * KH * KW)
 
 
@@ -40,13 +35,20 @@ def forward_plan(x_shape, w_shape, y_shape, window):
 def data_gradient_plan(x_shape, w_shape, y_shape, window):
     """See `conv_plan.data_gradient_plan`; here dy is the source, and dx the result."""
     _, C, KH, KW = w_shape
-
-    def sight(place, extent, size, stride, padding, dilation):
-        base, ways = place // stride, [(k, place + padding - k * dilation) for k in reversed(range(size))]
-        return base, tuple((k, w // stride - base) for k, w in ways if w % stride == 0 and 0 <= w // stride < extent)
-
-    rows, columns = groups(x_shape, y_shape, w_shape, window, sight)
+    rows, columns = groups(x_shape, y_shape, w_shape, window, sight_back)
     return plan(y_shape, x_shape, rows, columns, lambda h, m, k: (m * C * KH + h) * KW + k, KH * KW)
+
+
+def sight_there(place, extent, size, stride, padding, dilation):
+    """A row or column of x, and how far from it which taps lie, that a row or column of y sees."""
+    base = place * stride - padding
+    return base, tuple((k, k * dilation) for k in range(size) if 0 <= base + k * dilation < extent)
+
+
+def sight_back(place, extent, size, stride, padding, dilation):
+    """The same of dy for one of dx."""
+    base, ways = place // stride, [(k, place + padding - k * dilation) for k in reversed(range(size))]
+    return base, tuple((k, w // stride - base) for k, w in ways if w % stride == 0 and 0 <= w // stride < extent)
 
 
 def groups(result, source, w_shape, window, sight):

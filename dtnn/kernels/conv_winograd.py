@@ -11,15 +11,17 @@ from functools import cache
 
 import numpy as np
 
+from . import winograd_few
 from .cache import kernel
 from .dense import steps
 from .parts import parts_for, run
 from .product_tile import product_tile
 from .scratch import scratch
-from .tile_sizes import choose_tile
+from .tile_sizes import choose_tile, odd_lines
+from .winograd_few import transform_some
 from .winograd_gradient import filter_gradient  # noqa: F401  the third of the algorithm's functions
 from .winograd_tiles import count_tiles, expect_tiles, tile_at, tiles_of
-from .winograd_transforms import expect_input, expect_output, filter_tile, input_tile, output_tile
+from .winograd_transforms import expect_input, expect_output, input_tile, output_tile
 
 NO_FLOOR = np.float32(-np.inf)
 LEAST_CHANNELS, LEAST_PIXELS, MOST_LANES_WASTED = 16, 3, 2
@@ -51,7 +53,10 @@ def data_gradient(dy, w, dx, window, adds=False):
 
 def run_product(x, w, turned, start, floor, adds, y, padding):
     """y = w * x, after transforming w into scratch."""
-    (M, C), size = (w.shape[:2][::-1] if turned else w.shape[:2]), -(-w.size // (9 * 16)) * 16
+    (M, C), size = (w.shape[:2][::-1] if turned else w.shape[:2]), odd_lines(w.size // 9 + 15)
+    if winograd_few.suits(M, C, count_tiles(y.shape)):
+        winograd_few.run_product(x, w, turned, start, floor, adds, y, padding)
+        return
     parts, u = parts_for(w.size * y[0].size), scratch("filters", 36 * size)
     few = parts_for(50 * w.size)
     run(transform_filters, few, w.reshape(-1), *w.shape[:2], turned, scratch("filter places", few * 144), u, size)
@@ -67,17 +72,9 @@ def run_product(x, w, turned, start, floor, adds, y, padding):
 @kernel
 def transform_filters(part, parts, w, M, C, turned, q, u, size):
     """u[36][M][C] (turned: [36][C][M], filters rotated) from w (M, C, 3, 3); q is scratch [9][16] of each part."""
-    q = q[part * 144 :]
-    for start in range(part * 16, size, parts * 16):
-        for o in range(start, min(start + 16, M * C)):
-            if turned:
-                c, m = o // M, o % M
-                for j in range(9):
-                    q[j * 16 + o - start] = w[(m * C + c) * 9 + 8 - j]
-            else:
-                for j in range(9):
-                    q[j * 16 + o - start] = w[o * 9 + j]
-        filter_tile(q, 0, 16, u, start, size)
+    vectors = (M * C + 15) // 16
+    first, last = vectors * part // parts * 16, min(M * C, vectors * (part + 1) // parts * 16)
+    transform_some(w, M, C, turned, first, last, q, part * 144, u, first, size)
 
 
 @cache

@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 
+from . import winograd_few
 from .activations import sum_delta
 from .cache import kernel
 from .dense import steps
@@ -26,6 +27,9 @@ def filter_gradient(x, dy, y, dw, dbias, window, back=True):
     """See `conv_direct.filter_gradient`."""
     sum_delta(dy, y, dbias)
     M, C = dw.shape[:2]
+    if winograd_few.suits(M, C, count_tiles(dy.shape)):
+        winograd_few.filter_gradient(x, dy, dw, window.padding)
+        return
     wide = -(-C // 16) * 16
     parts = parts_for(dw.size * dy[0].size)
     group = tiles_of(C, M, max(1, count_tiles(dy.shape) // parts), GROUP_BYTES).group

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from dtnn.kernels import conv_direct, conv_flat, conv_plain
+from dtnn import machine
+from dtnn.kernels import conv_direct, conv_flat, conv_pixels, conv_plain, parts
 from dtnn.kernels.aligned import aligned
 from dtnn.kernels.conv_plan import Window
 from dtnn.kernels.scratch import thread
@@ -75,6 +76,25 @@ def test_few_channels_with_full_vectors_are_read_where_they_lie(seed):
     _, H, W, _, _, kernel, window, relu = draw(rng)
     C, N, M = (int(rng.choice(some)) for some in (range(2, 9), [16, 32, 48, 64], [4, 8]))
     check(rng, C, H, W, N, M, kernel, window, relu)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_tiny_images_are_done_pixel_by_pixel(seed, monkeypatch):
+    """On one thread and on two; pixels that see no tap at all, too."""
+    used, product, rng = [], conv_pixels.run_product, np.random.default_rng(seed)
+    monkeypatch.setattr(conv_pixels, "LEAST_FILTERS", 0)
+    monkeypatch.setattr(conv_pixels, "LEAST_IMAGES", 1)
+    monkeypatch.setattr(conv_pixels, "run_product", lambda *some: (used.append(some), product(*some)))
+    monkeypatch.setattr(parts, "LEAST_WORK", 0)
+    while True:
+        C, _, _, N, M, kernel, window, relu = draw(rng)
+        H, W = (int(n) for n in rng.integers(1, 5, 2))
+        size = [(n + 2 * p - (k - 1) * d - 1) // s + 1 for n, k, s, p, d in zip((H, W), kernel, *window)]
+        if min(size) > 0 and max(H * W, size[0] * size[1]) <= conv_pixels.MOST_PIXELS and kernel != (1, 1):
+            break
+    with machine.threads(1 + seed % 2):
+        check(rng, C, H, W, N, M, kernel, window, relu)
+    assert used
 
 
 @pytest.mark.parametrize("count", range(1, 34))

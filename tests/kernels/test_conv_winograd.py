@@ -1,20 +1,18 @@
-"""Winograd against the six loops: any image, padding and batch."""
+"""Winograd against the six loops: any image, padding and batch; with few tiles and many filters, too."""
 
 import numpy as np
 import pytest
 
-from dtnn.kernels import conv_plain, conv_winograd
+from dtnn import machine
+from dtnn.kernels import conv_plain, conv_winograd, parts, winograd_few
 from dtnn.kernels.conv_plan import Window
 from tests.kernels.test_conv_direct import difference, random, spoil
 
+BATCHES = [1, 2, 7, 15, 16, 17, 33, 64, 70]
 
-@pytest.mark.parametrize("seed", range(16))
-def test_random_shapes(seed):
-    rng = np.random.default_rng(seed)
-    C, M = rng.integers(1, 40, 2)
-    H, W = rng.integers(3, 14, 2)
-    N, relu = int(rng.choice([1, 2, 7, 15, 16, 17, 33, 64, 70])), bool(rng.integers(2))
-    window = Window(padding=tuple(int(p) for p in rng.integers(0, 4, 2)))
+
+def check(rng, C, H, W, N, M):
+    relu, window = bool(rng.integers(2)), Window(padding=tuple(int(p) for p in rng.integers(0, 4, 2)))
     size = [n + 2 * p - 2 for n, p in zip((H, W), window.padding)]
     x, w, b = random(rng, C, H, W, N), random(rng, M, C, 3, 3), random(rng, M)
     x8, w8, b8 = (a.astype(float) for a in (x, w, b))
@@ -36,6 +34,27 @@ def test_random_shapes(seed):
         conv_winograd.data_gradient(dy, w, dx, window, adds)
         conv_plain.data_gradient(dy8, w8, dx8, window, adds)
         assert difference(dx, dx8) < 3e-5
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_random_shapes(seed):
+    rng = np.random.default_rng(seed)
+    C, M = rng.integers(1, 40, 2)
+    check(rng, C, *rng.integers(3, 14, 2), int(rng.choice(BATCHES)), M)
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_few_tiles_and_many_filters(seed, monkeypatch):
+    """On one thread and on two: blocks of output channels, any number of them, the last one smaller."""
+    used, product, rng = [], winograd_few.run_product, np.random.default_rng(seed)
+    monkeypatch.setattr(winograd_few, "LEAST_FILTERS", 0)
+    monkeypatch.setattr(winograd_few, "BLOCK", int(rng.choice([4, 8, 32])))
+    monkeypatch.setattr(winograd_few, "run_product", lambda *some: (used.append(some), product(*some)))
+    monkeypatch.setattr(parts, "LEAST_WORK", 0)
+    C, M = rng.integers(1, 40, 2)
+    with machine.threads(1 + seed % 2):
+        check(rng, C, *rng.integers(3, 6, 2), int(rng.choice([1, 7, 15, 16, 17, 33])), M)
+    assert used
 
 
 def test_empty_batch_and_nan():
