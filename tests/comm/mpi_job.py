@@ -23,7 +23,7 @@ ENVIRONMENT = {
 }
 
 
-def run_mpi(file, name, ranks, *args, seconds=30.0, check=True):
+def run_mpi(file, name, ranks, *args, seconds=100.0, check=True):
     """Call `name(pool, *args)` of the Python file `file` on `ranks` processes; skips the test where there is no MPI.
 
     Returns

@@ -11,6 +11,8 @@ from dtnn.comm.clock import align, one_clock
 from tests.comm.mpi_job import run_mpi
 
 AHEAD = 11.56  # seconds
+ROUNDING = 1e-9  # seconds; of clocks that show some hundred thousand
+TIMES = 10
 
 
 def shifted(rank, seconds=AHEAD):
@@ -31,27 +33,28 @@ def test_alone_there_is_nothing_to_ask():
     assert align(Serial(), shifted(1)).uncertainty == 0.0
 
 
-def check_offsets(found):
-    assert found[0][:2] == (0.0, 0.0)
-    for rank, (offset, uncertainty) in enumerate(found[1:], 1):
-        assert abs(offset + AHEAD * rank) <= uncertainty, f"rank {rank}"
-        assert 0 < uncertainty < 0.02
+def check_offsets(found, sharp):
+    """Each time within the uncertainty; which is below `sharp` seconds the best time, whatever else the machine has to do."""
+    assert set(found[0]) == {(0.0, 0.0)}
+    for rank, times in enumerate(found[1:], 1):
+        for offset, uncertainty in times:
+            assert abs(offset + AHEAD * rank) <= uncertainty + ROUNDING, f"rank {rank}"
+            assert uncertainty > 0
+        assert min(uncertainty for _, uncertainty in times) < sharp, f"rank {rank}"
 
 
 def job(comm):
-    found = align(comm, shifted(comm.rank))
-    return found.offset, found.uncertainty
+    found = [align(comm, shifted(comm.rank)) for _ in range(TIMES)]
+    return [(each.offset, each.uncertainty) for each in found]
 
 
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_a_clock_that_is_ahead_is_found_within_the_uncertainty(ranks):
-    check_offsets(run_threads(job, ranks))
+    check_offsets(run_threads(job, ranks), 0.02)
 
 
 def test_over_mpi_it_is_found_to_microseconds():
-    found = run_mpi(__file__, "job_over_mpi", 2)
-    check_offsets(found)
-    assert found[1][1] < 0.001
+    check_offsets(run_mpi(__file__, "job_over_mpi", 2), 0.001)
 
 
 def job_over_mpi(pool):
@@ -74,7 +77,7 @@ class Late:
 
 def test_a_way_that_is_longer_in_one_direction_shows_in_the_uncertainty():
     found = run_threads(lambda comm: align(Late(comm), shifted(comm.rank)), 2)[1]
-    assert abs(found.offset + AHEAD) <= found.uncertainty
+    assert abs(found.offset + AHEAD) <= found.uncertainty + ROUNDING
     assert found.uncertainty > 0.0019
 
 
@@ -86,8 +89,10 @@ def test_what_a_clock_has_drifted_is_added_to_the_uncertainty():
 
     (_, still), (first, second) = run_threads(job, 2)
     assert still.uncertainty == 0.0
-    assert second.uncertainty == pytest.approx(0.5, abs=0.1)
-    assert second.offset - first.offset == pytest.approx(-0.5, abs=0.1)
+    drift = first.offset - second.offset
+    own = second.uncertainty - drift  # that of the second time alone
+    assert own >= 0
+    assert abs(drift - 0.5) <= first.uncertainty + own + ROUNDING
 
 
 def test_hosts_are_told_apart_by_more_than_their_name(monkeypatch):
@@ -110,10 +115,12 @@ def test_a_system_without_a_boot_id_goes_by_the_name(monkeypatch):
 
 
 def test_the_narrowest_answers_count():
-    """Each question alone gives an interval; what is left is what all of them allow."""
-    asked = np.random.default_rng(0).uniform(0.0005, 0.02, clock_module.ROUNDS)
+    """Each question alone gives an interval; what is left is what all of them allow, so no more than the narrowest."""
+    waits, shown = iter(np.random.default_rng(0).uniform(0.0005, 0.02, clock_module.ROUNDS)), []
 
-    waits = iter(asked)
+    def clock():
+        shown.append(time.perf_counter() + AHEAD)
+        return shown[-1]
 
     def job(comm):
         def patient(array, dest, tag=0):
@@ -122,7 +129,11 @@ def test_the_narrowest_answers_count():
 
         slow = Late(comm)
         slow.Send = patient
-        return align(slow, shifted(comm.rank))
+        return align(slow, clock if comm.rank else time.perf_counter)
 
     found = run_threads(job, 2)[1]
-    assert abs(found.offset + AHEAD) <= found.uncertainty < np.median(asked) / 2
+    _, *moments = shown  # when it was called; then when each question went out, and when its answer came
+    widths = np.diff(np.reshape(moments, (-1, 2)))
+    assert len(widths) == clock_module.ROUNDS
+    assert abs(found.offset + AHEAD) <= found.uncertainty + ROUNDING
+    assert found.uncertainty <= widths.min() / 2 + ROUNDING < np.median(widths) / 2

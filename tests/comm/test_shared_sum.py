@@ -20,7 +20,7 @@ LENGTHS = [LEAST // 4, LEAST // 4 + 1, 100_003, CHUNK // 4 - 1, CHUNK // 4, CHUN
 @pytest.mark.parametrize("ranks", [2, 3, 4, 5])
 @pytest.mark.parametrize("blocking", [False, True])
 def test_sums_are_right_and_the_same_on_all_ranks(ranks, blocking):
-    found = run_mpi(__file__, "sums", ranks, blocking, seconds=60)
+    found = run_mpi(__file__, "sums", ranks, blocking)
     for values in found:
         assert values == found[0]
     assert all(right for right, _ in found[0])
@@ -52,7 +52,7 @@ def sums(pool, blocking):
 @pytest.mark.parametrize("ranks", [2, 3, 4, 5])
 @pytest.mark.skipif(not rendezvous.POSSIBLE, reason="another processor than x86: there sums are made on the board alone")
 def test_in_the_room_sums_are_the_same_as_outside(ranks, blocking):
-    found = run_mpi(__file__, "in_the_room", ranks, blocking, seconds=60)
+    found = run_mpi(__file__, "in_the_room", ranks, blocking)
     assert all(all(same) for same, _ in found)
     assert all(values == found[0][1] for _, values in found)
 
@@ -259,7 +259,7 @@ def open_files(pool):
 @pytest.mark.parametrize("clean", [True, False])
 def test_runs_leave_no_memory_behind(clean):
     """...while what holds it is still there: a communicator that was spoilt is kept for the life of the process."""
-    assert run_mpi(__file__, "many_runs", 2, clean, seconds=60) == [[2] * 5] * 2
+    assert run_mpi(__file__, "many_runs", 2, clean) == [[2] * 5] * 2
 
 
 def many_runs(pool, clean):

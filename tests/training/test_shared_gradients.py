@@ -72,7 +72,7 @@ def all_strategies(pool, blocking):
 
 
 def test_one_model_on_two_communicators_and_then_alone():
-    for ours, pairs in run_mpi(__file__, "one_model", 2, seconds=60):
+    for ours, pairs in run_mpi(__file__, "one_model", 2):
         assert ours
         for a, b in pairs:
             np.testing.assert_array_equal(a, b)
@@ -130,7 +130,7 @@ def cut_off(pool, how):
 
 
 def test_a_late_write_does_not_reach_the_next_training():
-    assert run_mpi(__file__, "late_write", 2, seconds=60) == [True, True]
+    assert run_mpi(__file__, "late_write", 2) == [True, True]
 
 
 def late_write(pool):
@@ -147,7 +147,7 @@ def late_write(pool):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 def test_a_child_that_trains_spoils_no_gradient_of_its_parent():
-    assert run_mpi(__file__, "fork", 2, seconds=60) == [(0, True)] * 2
+    assert run_mpi(__file__, "fork", 2) == [(0, True)] * 2
 
 
 def fork(pool):
