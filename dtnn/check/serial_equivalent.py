@@ -26,7 +26,8 @@ class Equivalence:
         |w_P - w_1| / |w_1 - w_0|: w_0 at the start, w_1 trained by one rank, w_P by P. Infinite where the replicas differ.
     ranks : int
     broken : str
-        The ingredient: "start", "samples", "layer", "gradient", "sum", "shares" or "later steps"; empty where all is well.
+        The ingredient: "training" (nobody learns), "start", "drift", "samples", "inputs", "layer", "gradient", "sum", "shares",
+        "update" or "later steps"; empty where all is well.
     text : str
         The same in words, with what to look at.
 
@@ -56,8 +57,9 @@ def serial_equivalent(
 ):  # fmt: skip
     """Train copies of a model in float64 on one rank and on several, for a few steps, and compare the weights.
 
-    Where they differ, each ingredient is tried by itself: the weights at the start, the samples, each layer's output, the
-    gradients, one step with equal shares, and one with unequal ones.
+    Where they differ, each ingredient is tried by itself: the weights at the start, and whether something else than the
+    optimizer changes them; which samples are used, and their inputs, augmented; each layer's output; the gradients; a step of SGD
+    with equal shares, and with unequal ones; and one of the optimizer that was given.
 
     Parameters
     ----------
@@ -96,7 +98,7 @@ def serial_equivalent(
     check_model(model)
     rows = model.suited(rows, loss)[: 8 * ranks + 1]
     trial = Trial(model, rows, ranks, train, optimizer, dict(loss=loss, strategy=strategy, seed=seed))
-    distance = trial.distance(len(rows), batch_size=4 * ranks, epochs=2, optimizer=optimizer)
+    distance, differ = trial.distance(len(rows), batch_size=4 * ranks, epochs=2, optimizer=optimizer)
     if distance <= tolerance:
         found = samples_used(trial) if ranks > 1 else None  # ranks that each do everything agree, too
         return Equivalence(found is None, distance, ranks, *(found or ()))
@@ -106,4 +108,4 @@ def serial_equivalent(
     words = (
         "single steps agree, so look at what is kept from one step to the next: optimizer state, clipping, replicas left apart"
     )
-    return Equivalence(False, distance, ranks, "later steps", words)
+    return Equivalence(False, distance, ranks, "later steps", f"{words}; {differ}" if differ else words)

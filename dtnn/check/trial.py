@@ -4,6 +4,7 @@ import numpy as np
 
 from .. import nn
 from ..comm import Serial, run_threads
+from ..comm.collectives import WrongSum
 from ..data import shares
 from ..model import Model
 from ..optim import SGD
@@ -26,42 +27,53 @@ class Trial:
         return twin
 
     def trained(self, comm, rows, **settings):
-        """The weights after a training."""
-        twin = self.twin(comm.rank)
-        for _ in self.train(comm, twin, rows, metrics=(), **self.settings | settings):
-            pass
-        return twin.parameters.value.copy()
+        """The weights after a training, and the error that ended it early because ranks did not do the same, or None."""
+        twin, differ = self.twin(comm.rank), None
+        try:
+            for _ in self.train(comm, twin, rows, metrics=(), **self.settings | settings):
+                pass
+        except (OutOfSync, WrongSum) as error:
+            differ = error
+        return twin.parameters.value.copy(), differ
 
     def moves(self):
         """Whether one rank changes its weights at all."""
-        rows = self.rows[: 4 * self.ranks]
-        weights = self.trained(Serial(), rows, batch_size=len(rows), epochs=1, optimizer=self.optimizer, strategy=AllReduce())
-        return bool((weights != self.twin().parameters.value).any())
+        return bool(self.alone(4 * self.ranks, optimizer=self.optimizer).any())
 
-    def changes(self, count, **settings):
-        """By how much `count` samples change the weights, on one rank and on that of several which is farthest from it."""
-        begun, rows = self.twin().parameters.value, self.rows[:count]
-        settings = {"batch_size": count, "epochs": 1, "optimizer": SGD(0.01)} | settings
-        alone = self.trained(Serial(), rows, **settings, strategy=AllReduce())
-        together = run_threads(lambda comm: self.trained(comm, rows, **settings), self.ranks)
-        farthest = max(together, key=lambda weights: np.linalg.norm(weights - alone))
-        return alone - begun, farthest - begun
+    def alone(self, count, **settings):
+        """By how much `count` samples change the weights on one rank."""
+        settings = self._short(count) | settings
+        weights, _ = self.trained(Serial(), self.rows[:count], **settings, strategy=AllReduce())
+        return weights - self.twin().parameters.value
+
+    def together(self, count, **settings):
+        """The same on each of several, as rows, and the error that ended it, or None."""
+        settings, begun = self._short(count) | settings, self.twin().parameters.value
+        found = run_threads(lambda comm: self.trained(comm, self.rows[:count], **settings), self.ranks)
+        return np.stack([weights - begun for weights, _ in found]), next(filter(None, (differ for _, differ in found)), None)
+
+    @staticmethod
+    def _short(count):
+        return {"batch_size": count, "epochs": 1, "optimizer": SGD(0.01)}
 
     def distance(self, count, **settings):
-        """Between these, in units of the first; infinite where one rank learns nothing, for then there is nothing to compare."""
-        try:
-            alone, together = self.changes(count, **settings)
-        except OutOfSync:
-            return float("inf")
-        moved = np.linalg.norm(alone)
-        return float(np.linalg.norm(together - alone) / moved) if moved else float("inf")
+        """From one rank's change to that of several which is farthest from it, in units of the first; and as `together`.
 
-    def on_ranks(self, job, count):
-        """What ``job(comm, twin, x, targets, step)`` gives on one rank, and on each of several with its share of the samples."""
+        Infinite where one rank learns nothing, for then there is nothing to compare, and where an error ended it.
+        """
+        alone, (together, differ) = self.alone(count, **settings), self.together(count, **settings)
+        moved = np.linalg.norm(alone)
+        if differ or not moved:
+            return float("inf"), differ
+        return float(np.linalg.norm(together - alone, axis=1).max() / moved), differ
+
+    def on_ranks(self, job, count, rows=None):
+        """What ``job(twin, x, targets, step)`` gives on one rank, and on each of several with its share of the samples."""
+        rows = self.rows if rows is None else rows
 
         def shared(comm):
             first, own = shares(count, comm.size)[comm.rank]
-            x, targets = self.rows.gather(np.arange(first, first + own), None, np.float64, (0, 1))
+            x, targets = rows.gather(np.arange(first, first + own), None, np.float64, (0, 1))
             step = nn.Pass(self.settings["seed"])
             step.begin(1, first, own, count, x=x, sum_over_ranks=comm.Allreduce)
             return job(self.twin(), x, targets, step)
