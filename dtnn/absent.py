@@ -70,7 +70,7 @@ def absent(module, name, names):
     >>> print(absent("dtnn.nn", "Relu", ["Linear", "ReLU"]))
     dtnn.nn has no 'Relu': did you mean ReLU?
     """
-    lower = {each.lower(): each for each in names}
+    lower = {each.lower(): each for each in sorted(names, reverse=True)}  # of Adam and adam, its file, the class
     usual = ELSEWHERE.get(name.lower(), "").lower()
     near = [usual] if usual in lower else difflib.get_close_matches(name.lower(), lower, 1, 0.6)
     hint = f"did you mean {lower[near[0]]}?" if near else f"it has {', '.join(sorted(lower.values()))}"
