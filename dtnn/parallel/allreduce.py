@@ -2,9 +2,10 @@
 
 import difflib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from ..comm import collectives
+from .compared import Compared
 from .settings import whole_number
 from .strategy import Exchange
 
@@ -21,8 +22,8 @@ class AllReduce:
     ----------
     algorithm : str or callable
         How a vector is summed: "native" (the communicator's own), "ring", "rabenseifner" ... (see `dtnn.comm.collectives`), or a
-        function of your own, ``algorithm(comm, array)``, that sums the array over all ranks in place. `check_allreduce` says
-        whether it does.
+        function of your own, ``algorithm(comm, array)``, that sums the array over all ranks in place. Whether it does is
+        looked at before the first step of a training, see `Compared`; `check_allreduce` shows the smallest example of it.
     bucket_bytes : int, optional
         The flat gradient goes out in contiguous pieces of at most so many bytes, from the back, the order in which backward
         finishes them. Left out, it goes out whole; with `overlap`, in pieces of 2 MB, towards the end of half of what is
@@ -30,6 +31,8 @@ class AllReduce:
     overlap : bool
         Begin a piece as soon as backward has finished it and those behind it, so that it travels while the rest is computed;
         with "native" only.
+    checked : bool
+        False: train with a function of your own whatever it does, to see what comes of it.
 
     Raises
     ------
@@ -38,6 +41,8 @@ class AllReduce:
         can't be begun without waiting for it.
     TypeError
         `algorithm` is neither a name nor a function.
+    WrongSum
+        In a training, on all ranks: a function of your own does not give the sum.
 
     Notes
     -----
@@ -59,6 +64,7 @@ class AllReduce:
     algorithm: str | Callable = "native"
     bucket_bytes: int | None = None
     overlap: bool = False
+    checked: bool = field(default=True, repr=False)
 
     def __post_init__(self):
         _check_algorithm(self.algorithm)
@@ -67,8 +73,9 @@ class AllReduce:
                 f"AllReduce({self.algorithm!r}, overlap=True): only the native algorithm can be begun without waiting for it; "
                 f'use algorithm="native", or overlap=False'
             )
-        if not isinstance(self.overlap, bool):
-            raise TypeError(f"AllReduce(overlap={self.overlap!r}): give True or False")
+        for name in ("overlap", "checked"):
+            if not isinstance(getattr(self, name), bool):
+                raise TypeError(f"AllReduce({name}={getattr(self, name)!r}): give True or False")
         if self.bucket_bytes is not None:
             whole_number(self, "bucket_bytes", 1, "a number of bytes, or leave it out")
 
@@ -142,7 +149,9 @@ class Together(Exchange):
 
     def __init__(self, *parts):
         super().__init__(*parts)
-        self.overlap = None
+        self.overlap, self.reducing = None, self.strategy
+        if callable(self.strategy.algorithm) and self.strategy.checked:
+            self.reducing = replace(self.strategy, algorithm=Compared(self.strategy.algorithm, self.parameters))
         self._share_gradients()
         if self.strategy.overlap and self.comm.size > 1:
             from .overlap import Overlap  # it knows layers, so it loads Numba, which a communicator's user may not want
@@ -163,7 +172,7 @@ class Together(Exchange):
 
     def combine(self, tail, count, total, progress):
         if self.overlap is None:
-            return self.strategy.reduce(self.comm, self.parameters, tail)
+            return self.reducing.reduce(self.comm, self.parameters, tail)
         handed = self.overlap.finish(self.parameters.tail(tail))
         self.begun, self.hidden = self.overlap.begun, self.overlap.hidden
         self.overlap.reset()
