@@ -41,9 +41,9 @@ def rows(folder, script, *options):
 
 def test_all_are_here():
     assert {path.name for path in (ROOT / "benchmarks").glob("bench_*.py")} == {
-        "bench_allreduce.py", "bench_compile.py", "bench_conv.py", "bench_data_parallel.py", "bench_inference.py",
-        "bench_large_batch.py", "bench_memory.py", "bench_overlap.py", "bench_redraw.py", "bench_step.py", "bench_threads.py",
-        "bench_trace.py", "bench_watching.py",
+        "bench_allreduce.py", "bench_batch.py", "bench_compile.py", "bench_conv.py", "bench_data_parallel.py",
+        "bench_inference.py", "bench_large_batch.py", "bench_memory.py", "bench_overlap.py", "bench_redraw.py", "bench_step.py",
+        "bench_threads.py", "bench_trace.py", "bench_watching.py",
     }  # fmt: skip
 
 
@@ -82,6 +82,14 @@ def test_step(tmp_path):
     (found,) = rows(tmp_path, "bench_step.py", "--nets", "mlp", "--batch", "16", "--rounds", "5", "--budget", "1")
     assert found["net"] == "mlp"
     assert found["images_per_second"] > 0
+
+
+def test_batch(tmp_path):
+    some = "--sizes", "17,40,63", "--against", "16", "--rounds", "4", "--budget", "1"
+    *sizes, full = rows(tmp_path, "bench_batch.py", "--nets", "mlp", *some)
+    assert [(row["size"], row["next"], row["most"]) for row in sizes] == [(17, 32, 2.0), (40, 48, 1.65), (63, 64, 1.5)]
+    assert all(row["ratio"] > 0 for row in sizes)
+    assert full["size"] == 16
 
 
 def test_inference(tmp_path):
