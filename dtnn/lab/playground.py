@@ -58,19 +58,19 @@ class Playground(Panel):
         self.take_the_cells_place()
         self.play, self.view, self._playing, self._keeping = None, None, None, None
         self._stepping, self._drawing = threading.Lock(), threading.Lock()
-        self._make(data, ranks)
-        enlarged(self.box, allowed.flag("big", big))
+        self._make(data, ranks, 1.5 if allowed.flag("big", big) else 1.0)
+        enlarged(self.box, big)
         self._begin()
 
-    def _make(self, data, ranks):
+    def _make(self, data, ranks, scale):
         self.controls = PlayControls(data, ranks, self._begin)
         self.run_button = button("▶ run", self.run, "train on", "success").add_class("dtnn-run")
         step = button("step", self._step_clicked, "one step").add_class("dtnn-one-step")
         anew = button("anew", self.begin_anew, "first weights again").add_class("dtnn-anew")
         self.message, layout = Message(), {"flex": "1 1 190px", "margin": "0 0 0 8px"}
         self.words_line = widgets.HTML(layout=layout).add_class("dtnn-words")
-        self.sheet = Sheet(630, 370, colours=None)  # shades that tell on which side of the border a place is
-        self.loss_sheet = Sheet(310, 230)
+        self.sheet = Sheet(630, 370, colours=None, scale=scale)  # shades that tell on which side of the border a place is
+        self.loss_sheet = Sheet(310, 230, scale=scale)
         rows = self.controls.rows(self.run_button, step, anew)
         seen = widgets.HBox([self.sheet.image, self.loss_sheet.image.add_class("dtnn-small"), self.words_line], layout=WRAP)
         self.box = widgets.VBox([style(), *rows, self.message.box, seen])

@@ -23,10 +23,12 @@ class Sheet:
         Pixels.
     colours : int or None
         At most so many in the picture, see `dtnn.plots.png`.
+    scale : float
+        So many pixels of the picture for each of the page, for letters that are enlarged.
     """
 
-    def __init__(self, width, height, colours=COLOURS):
-        self.size, self.colours, self.png, self.figure = (width, height), colours, None, None
+    def __init__(self, width, height, colours=COLOURS, scale=1.0):
+        self.size, self.colours, self.dpi, self.png, self.figure = (width, height), colours, 100 * scale, None, None
         self._ground = self._frame = None
         self._laid_out = False
         layout = {"width": f"{width}px", "max_width": "100%", "height": "auto", "margin": "0"}
@@ -36,13 +38,13 @@ class Sheet:
         """New, empty axes in place of what was there: one, or an array of them."""
         self._ground, self._laid_out = None, False
         with rc_context(STYLE):
-            self.figure = axes.Sheet(figsize=(self.size[0] / 100, self.size[1] / 100), dpi=100, layout=Fitted())
+            self.figure = axes.Sheet(figsize=(self.size[0] / 100, self.size[1] / 100), dpi=self.dpi, layout=Fitted())
             return self.figure.subplots(rows, columns, **how)
 
     def whole(self):
         """One new, empty Axes that is the whole picture, for what has no ticks nor titles; no layout to be found."""
         with rc_context(STYLE):
-            self.figure = axes.Sheet(figsize=(self.size[0] / 100, self.size[1] / 100), dpi=100)
+            self.figure = axes.Sheet(figsize=(self.size[0] / 100, self.size[1] / 100), dpi=self.dpi)
             ax = self.figure.add_axes((0, 0, 1, 1))
             paper(self.figure)
         self._ground, self._laid_out = None, True

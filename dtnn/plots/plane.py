@@ -97,8 +97,8 @@ class Plane:
             own = np.asarray(owners)[self.labels == k]
             marks.set_facecolor(self._paint[own])
             marks.set_sizes(np.where(now[self.labels == k], 46.0, 13.0) if now is not None else np.full(len(own), 22.0))
-        found = [(border(grid), INK, 1.8)]
-        found += [(border(np.reshape(one, (side, side))), colour, 1.0) for one, colour in zip(each, colours(self.ranks))]
+        found = [(border(np.reshape(one, (side, side))), colour, 1.0) for one, colour in zip(each, colours(self.ranks))]
+        found.append((border(grid), INK, 1.8))
         drawn = [(line, colour, width) for lines, colour, width in found for line in lines]
         self.borders.set(
             segments=[line for line, _, _ in drawn],

@@ -241,6 +241,14 @@ def test_the_last_picture_is_kept_a_while_after_the_last_click(playground, in_a_
     assert sent == [(True, 3)]
 
 
+def test_large_letters_are_sharp():
+    big = Playground("gauss", ranks=2, big=True)
+    big.forward()
+    assert Image.open(io.BytesIO(big.sheet.png)).size == (945, 555)
+    assert big.message.text == ""
+    big.close()
+
+
 def test_without_widgets_there_is_a_picture_and_words(playground):
     bundle = playground._repr_mimebundle_()
     assert {"image/png", "text/plain"} <= set(bundle)

@@ -35,6 +35,10 @@ def use(page, address, folder):
     seen["picture"] = page.evaluate("document.querySelector('img.dtnn-live').naturalWidth")
     seen["seconds"]["trained"] = time.time() - began
     page.screenshot(path=folder / "trained.png")
+    page.dblclick(".dtnn-playground .dtnn-one-step")
+    until(lambda: page.inner_text(".dtnn-words").startswith("step 2 · loss"), 60, "two steps of the playground")
+    seen["playground"] = page.inner_text(".dtnn-words")
+    page.locator(".dtnn-playground").screenshot(path=folder / "playground.png")
     seen["errors"], seen["while_served"] = errors, len(ours(folder))
     return seen
 

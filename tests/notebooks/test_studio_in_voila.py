@@ -24,6 +24,10 @@ def test_a_click_trains_on_the_engines(seen):
     assert seen["picture"] >= 960
 
 
+def test_two_clicks_are_two_steps_of_the_playground(seen):
+    assert "AllReduce · batch 32: 8 a rank" in seen["playground"]
+
+
 def test_no_errors_in_the_page_and_nothing_left(seen):
     assert seen["errors"] == []
     assert seen["while_served"] > 0, "what was started is seen"

@@ -31,7 +31,7 @@ def test_the_border_is_where_both_classes_are_as_likely():
     paths = drawn.borders.get_paths()
     assert len(paths) == 3
     assert max(np.abs(path.vertices[:, 0]).max() for path in paths) < 0.2
-    assert np.allclose(drawn.borders.get_colors()[:, :3], [to_rgb(colour) for colour in (INK, *colours(3)[:2])])
+    assert np.allclose(drawn.borders.get_colors()[:, :3], [to_rgb(colour) for colour in (*colours(3)[:2], INK)])
     drawn.show(OWNERS, np.full(400, 0.2))
     assert len(drawn.borders.get_paths()) == 0, "old borders go"
     drawn.ax.figure.savefig("/dev/null", format="png")
