@@ -45,6 +45,7 @@ MAY_IMPORT = {
         "data",
         "comm",
         "parallel",
+        "gradients",
         "records",
         "commands",
         "kernels",

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from ..allowed import listed
-from ..records import Gradients
+from ..records import Gradients, Step
 
 
 def signal_and_noise(samples, local, whole):
@@ -48,7 +48,7 @@ def signal_and_noise(samples, local, whole):
 
 
 def noise_scale(records):
-    """The simple noise scale of a training, from all its steps of which gradients were kept.
+    """The simple noise scale of a training, from all its steps that tell of it.
 
     It is the variance of a sample's gradient over the squared norm of the true one: with batches much smaller than it a
     twice as large batch nearly halves the steps to make, with much larger ones it wins nothing.
@@ -56,24 +56,28 @@ def noise_scale(records):
     Parameters
     ----------
     records : list of records
-        Of a run with ``keep_gradients_every``.
+        Of a run on several ranks: every eighth `Step` tells its `noise` where the ranks sum their gradients (`AllReduce`,
+        `Accumulate`), whatever else is asked for. With other strategies it is known of the steps of ``keep_gradients_every``.
 
     Returns
     -------
     float
         In samples: mean noise over mean signal. Single steps say little, and those in which only one rank had samples nothing.
-        NaN where nothing was kept, or on one rank.
+        NaN where nothing was told, as on one rank, or where the noise hides the signal.
 
     Examples
     --------
     >>> import dtnn
     >>> with dtnn.Cluster(2, "threads") as cluster:
-    ...     history = dtnn.zoo.mlp().fit(dtnn.data.mnist5k(), keep_gradients_every=10, cluster=cluster, show=False)
+    ...     history = dtnn.zoo.mlp().fit(dtnn.data.mnist5k(), cluster=cluster, show=False)
     >>> noise_scale(history.records) > 0
     True
     """
     records = listed("records", records, "records, such as run.records")
-    found = [_of_step(record) for record in records if isinstance(record, Gradients)]
+    steps = [record for record in records if isinstance(record, Step) and np.isfinite(record.noise)]
+    told = {record.step for record in steps}
+    kept = [record for record in records if isinstance(record, Gradients) and record.step not in told]
+    found = [*map(_of_step, steps), *map(_of_gradients, kept)]
     known = [pair for pair in found if np.isfinite(pair).all()]
     return ratio(*np.mean(known, axis=0)) if known else math.nan
 
@@ -84,4 +88,8 @@ def ratio(signal, noise):
 
 
 def _of_step(record):
+    return record.gradient**2 - record.noise / record.samples, record.noise
+
+
+def _of_gradients(record):
     return signal_and_noise(record.samples, record.local, sum(norm**2 for norm in record.total))

@@ -31,7 +31,11 @@ class Overlap:
         Seconds of the last step that backward lost to beginning buckets and to looking after them.
     hidden : float
         Seconds of it in which buckets were on their way while backward computed, up to when they were seen to have arrived.
+    measure : function or None
+        What it gives of each bucket, a number, before it goes: `measured` is the sum.
     """
+
+    measure = None
 
     def __init__(self, comm, parameters, buckets):
         self.comm, self.buckets = comm, buckets
@@ -45,7 +49,7 @@ class Overlap:
         self.uses, self.done, self.requests = {}, set(), []
         self.waiting = set(self.needed[0]) if self.needed else set()
         self.number = self.arrived = 0
-        self.begun = self.hidden = 0.0
+        self.begun = self.hidden = self.gone = 0.0
         self.first = self.since = None  # the moments from which on something has been, and is, on its way
 
     def forward(self, layer):
@@ -81,8 +85,15 @@ class Overlap:
             request.Wait()
         return sum(bucket.nbytes for bucket in self.buckets) + tail.nbytes
 
+    @property
+    def measured(self):
+        """Of all buckets; to be asked for between backward and `finish`, before which none is changed that has not gone."""
+        return self.gone + sum(self.measure(bucket) for bucket in self.buckets[self.number :])
+
     def _begin_complete(self):
         while not self.waiting and self.number < len(self.buckets):
+            if self.measure is not None:
+                self.gone += self.measure(self.buckets[self.number])
             self.requests.append(self.comm.Iallreduce(self.buckets[self.number]))
             self.number += 1
             self.waiting = set(self.needed[self.number] - self.done) if self.number < len(self.buckets) else {None}

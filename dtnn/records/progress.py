@@ -8,7 +8,9 @@ from dataclasses import dataclass
 class Step:
     """One update of the weights, counted from 1; `loss` is the mean over the `samples` of the global batch, before the update.
 
-    `gradient` is the 2-norm of the whole gradient, before any clipping; NaN where no rank holds all of it.
+    `gradient` is the 2-norm of the whole gradient, before any clipping; NaN where no rank holds all of it. `noise` estimates the
+    variance of a single sample's gradient, summed over all weights, from how far the ranks' own gradients are apart: told with
+    `gradient` on several ranks, in one step of eight and where gradients are kept; else NaN. See `dtnn.gradients.noise_scale`.
 
     >>> Step(step=1, epoch=1, loss=2.3, samples=64, lr=0.1, seconds=0.01, time=0.0).loss
     2.3
@@ -22,6 +24,7 @@ class Step:
     seconds: float
     time: float
     gradient: float = math.nan
+    noise: float = math.nan
 
 
 @dataclass(frozen=True, slots=True)

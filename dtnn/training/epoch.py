@@ -41,7 +41,8 @@ def run_epoch(replica, epoch, epochs, validation):
             hear((yield account(replica, replica.step)))
         if replica.outbox:
             yield from tell_outbox(replica)
-        hear((yield Step(replica.step, epoch, mean, len(indices), lr, seconds, time.time(), replica.gradient)))
+        told = replica.gradient, replica.noise.value
+        hear((yield Step(replica.step, epoch, mean, len(indices), lr, seconds, time.time(), *told)))
         started += yield from pause(replica)
         if replica.orders.stop:
             replica.settle()

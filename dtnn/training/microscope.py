@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 
+from ..kernels.updates_adaptive import squares
 from ..records import Gradients, GradientValues
 
 PIECE = 1 << 18  # numbers of each rank that rank 0 gathers at a time
@@ -55,7 +56,7 @@ class Microscope:
         gradient = self.parameters.grad[: self.parameters.trainable]
         self.own = np.empty_like(gradient) if self.own is None else self.own
         self.own[:] = gradient
-        return _square(gradient) * (total / count) ** 2 if count else 0.0
+        return squares(gradient) * (total / count) ** 2 if count else 0.0
 
     def compare(self, step, samples, local):
         """After the reduction, before the update: what is to be told of the step; collective.
@@ -194,8 +195,3 @@ def _told(segment, every, own, held):
     before, after = ([base64.b64encode(row.tobytes()).decode() for row in rows] for rows in (own, held[:1] if alike else held))
     shape = [int(size) for size in segment.shape]
     return {"shape": shape, "dtype": str(own.dtype), "every": every, "before": before, "after": after}
-
-
-def _square(vector):
-    with np.errstate(over="ignore"):
-        return float(np.dot(vector, vector))

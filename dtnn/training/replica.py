@@ -18,6 +18,7 @@ from ..records import Note
 from .arrivals import Arrivals
 from .ledger import Stopwatch
 from .microscope import Microscope
+from .noise import Noise
 from .not_finite import NotFinite, check_gradient, first_not_finite
 from .orders import Orders
 from .snapshot import snapshot
@@ -53,7 +54,7 @@ class Replica:
         self.net, self.scratch, self.inputs, self.pieces = Replay(model.net), Pass(seed), {}, {}
         self.microscope, self.looking, self.outbox = Microscope(comm, self.parameters, self.exchange, keep), False, []
         self.step, self.updated, self.past, self.phases = 0, 0, [], phases
-        self.gradient = math.nan  # the norm of the last step's, see `Step`
+        self.gradient, self.noise = math.nan, Noise(self.exchange)  # the norm of the last step's, see `Step`
         self.steps_per_epoch = math.ceil(len(data) / batch_size)
         # normalisation over all ranks reduces inside a step, so a rank without samples must go along
         synced = [name for name, layer, _ in named_layers(model.net) if getattr(layer, "sync", False)]
@@ -97,6 +98,7 @@ class Replica:
         tail[ORDERS], tail[LOOK] = bool(orders.told), self._look()
         self.tracer.begin()
         self.looking = self.microscope.looks_at(self.step, orders.shown)
+        self.noise.begin(self.step)
 
     def reduce(self, count, total, progress):
         """What all ranks have computed becomes what each updates with.
@@ -108,6 +110,8 @@ class Replica:
             watch.lap("backward")
             tail[LOCAL] = self.microscope.keep(count, total)
             watch.mark = watch.clock()
+        else:
+            tail[LOCAL] = self.noise.own(count, total)
         self.arrivals.tell(watch.lap("backward"))
         own_loss = float(tail[LOSS])
         handed = exchange.combine(tail.size, count, total, progress)
@@ -116,7 +120,7 @@ class Replica:
         loss_sum = float(tail[LOSS])
         self._check(loss_sum, count)
         self.tracer.next, self.aligning = tail[LOOK] % ALIGN == TRACE, tail[LOOK] >= ALIGN
-        if self.looking:
+        if self.looking or self.noise.on:
             self._look_closely(total)
         return loss_sum, handed, own_loss
 
@@ -139,10 +143,13 @@ class Replica:
             self.obey()
 
     def _look_closely(self, total):
-        """What the microscope has to tell of this step; the time it takes belongs to no phase."""
-        samples = [self.share(total, rank)[1] for rank in range(self.comm.size)]
-        self.outbox += self.microscope.compare(self.step, samples, self.tail[LOCAL])
-        self.watch.mark = self.watch.clock()
+        """What there is to tell of all ranks' gradients in this step; the microscope's time belongs to no phase."""
+        servers, local = self.exchange.servers, float(self.tail[LOCAL])
+        samples = [0] * servers + [count for _, count in shares(total, self.comm.size - servers)]
+        self.noise.tell(samples, local, self.gradient)
+        if self.looking:
+            self.outbox += self.microscope.compare(self.step, samples, local)
+            self.watch.mark = self.watch.clock()
 
     def _look(self):
         """What rank 0 asks all ranks to look at."""
