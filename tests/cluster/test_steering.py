@@ -15,6 +15,7 @@ from dtnn.nn import Flatten, Linear, ReLU
 from dtnn.parallel import AllReduce, Gossip, LocalSGD, ParameterServer, Sharded
 from dtnn.plots.live import Live
 from dtnn.records import Gradients, GradientValues, Note, Paused, Resumed, Start, Step
+from tests.training import known_noise as known
 
 
 def own_sum(comm, array):
@@ -339,13 +340,23 @@ def test_gradients_are_kept_every_so_often(cluster, tmp_path):
     assert run.gradients("linear_2").step == 30
     with pytest.raises(ValueError, match="no gradients of step 15 were kept; there are those of steps 10, 20, 30"):
         run.gradients(step=15)
-    scale = dtnn.gradients.noise_scale(run.records)
-    assert np.isfinite(scale) or np.isnan(scale)
     path = os.fspath(tmp_path / "run.json")
     run.save(path)
     loaded = Run.load(path)
     np.testing.assert_array_equal(loaded.gradients(step=20).before("linear_2.bias"), view.before("linear_2.bias"))
     assert loaded.gradients(step=20).columns == view.columns
+
+
+def test_the_noise_scale_of_a_run_is_that_of_its_samples(cluster):
+    """Known from each sample's gradient, of weights that stay as they are."""
+    data, (_, scale) = known.rows(), known.true_noise_and_scale()
+    settings = dict(loss="mse", optimizer=optim.SGD(0.0), batch_size=known.BATCH, epochs=4, keep_gradients_every=5)
+    run = known.network().start(data.x, data.y, cluster=cluster, **settings)
+    run.result(SECONDS)
+    assert scale > 5
+    assert dtnn.gradients.noise_scale(run.records) == pytest.approx(scale, rel=0.3)
+    assert dtnn.gradients.noise_scale(run.records.of(Gradients)) == pytest.approx(scale, rel=0.3)
+    assert dtnn.gradients.noise_scale(run.records.of(Step)) == pytest.approx(scale, rel=0.3)
 
 
 def test_two_who_ask_at_once_both_get_what_they_asked_for(start):

@@ -124,7 +124,10 @@ def test_a_server_has_no_gradient_of_its_own_and_its_sum_counts():
         np.testing.assert_allclose(view.before(name), gradient, rtol=1e-10, atol=1e-15)
         assert view.reduced(name).shape[0] == 1
     assert view.warning == ""
-    assert np.isfinite(view.noise_scale) or np.isnan(view.noise_scale)
+    flat = np.concatenate([gradient.reshape(3, -1) for gradient in expected.values()], axis=1)
+    own, mean = flat[1:] * BATCH / np.array([[6], [5]]), flat.sum(0)  # of each worker's samples, and of all
+    noise = (np.square(own).sum() / 2 - mean @ mean) / ((1 / 6 + 1 / 5) / 2 - 1 / BATCH)
+    assert view.signal_and_noise() == pytest.approx((mean @ mean - noise / BATCH, noise))
 
 
 @pytest.mark.parametrize("strategy", [LocalSGD(2), Gossip(), Compressed("sign")], ids=repr)

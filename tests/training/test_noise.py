@@ -8,7 +8,6 @@ import pytest
 
 from dtnn import Cluster, Model
 from dtnn.comm import Serial, run_threads
-from dtnn.data import Samples
 from dtnn.gradients import noise_scale
 from dtnn.nn import Linear, ReLU, mse
 from dtnn.optim import SGD
@@ -16,35 +15,9 @@ from dtnn.parallel import Accumulate, AllReduce, Compressed, Gossip, LocalSGD, P
 from dtnn.records import Gradients, GradientValues, Step
 from dtnn.training import noise, train
 from tests.comm.mpi_job import run_mpi
+from tests.training.known_noise import BATCH, FEATURES, OUTPUTS, network, rows, true_noise_and_scale
 
-FEATURES, OUTPUTS, ROWS, BATCH = 6, 3, 2000, 10
 STILL = SGD(0.0)  # all steps look at the same weights, so that there is one true noise scale
-
-
-def rows():
-    """Numbers that a linear model can't quite foresee."""
-    rng = np.random.default_rng(1)
-    x = rng.standard_normal((ROWS, FEATURES))
-    y = x @ rng.standard_normal((FEATURES, OUTPUTS)) + rng.standard_normal((ROWS, OUTPUTS))
-    return Samples(x.astype(np.float32), y.astype(np.float32))
-
-
-def network(**settings):
-    return Model(Linear(OUTPUTS), input_shape=(FEATURES,), **settings)
-
-
-def gradients_of_samples():
-    """Each sample's gradient, a row each, by the formula: 2 / outputs times the residual times (x, 1)."""
-    data, layer = rows(), network().layers[0]
-    residuals = data.x @ layer.weight.value.T + layer.bias.value - data.y
-    with_one = np.concatenate([data.x, np.ones((ROWS, 1))], axis=1)
-    return (2 / OUTPUTS * residuals[:, :, None] * with_one[:, None, :]).reshape(ROWS, -1)
-
-
-def true_noise_and_scale():
-    found = gradients_of_samples()
-    variance = found.var(0, ddof=1).sum()
-    return variance, variance / np.square(found.mean(0)).sum()
 
 
 def trained(comm, model=None, data=None, **settings):
