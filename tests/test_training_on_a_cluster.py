@@ -145,7 +145,7 @@ def test_a_batch_smaller_than_the_ranks_is_refused_before_anything_runs(cluster)
         network().fit(*few(), cluster=cluster, batch_size=1, show=False)
 
 
-@pytest.mark.limit(120)
+@pytest.mark.limit(400)
 @needs_mpi
 def test_lenet_reads_digits(engines):
     """At least 96 % of the test digits, median of 5 seeds, 10 epochs on 2 ranks; within 1 % of one rank."""
@@ -201,7 +201,7 @@ def test_an_interrupted_fit_keeps_the_history_and_the_engines(tmp_path):
         print(f"back after {time.perf_counter() - began:.2f} s")
         assert line in ("interrupted interrupted True", "interrupted stopped True")
         assert next(text for text in process.stdout if not text.startswith("training")).strip() == "again done"
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0
     finally:
         process.kill()
         process.communicate()

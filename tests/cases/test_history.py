@@ -126,7 +126,8 @@ def test_case_74_the_first_loss_told_is_that_before_training():
 def test_case_77_no_epochs():
     model = network()
     before = model.parameters.value.copy()
-    history = model.fit(*images(), epochs=0, show=False)
+    with pytest.warns(UserWarning, match="epochs=0: nothing is trained"):
+        history = model.fit(*images(), epochs=0, show=False)
     assert history.epoch == []
     assert not any(history.history.values())
     assert "no epoch" in repr(history)
