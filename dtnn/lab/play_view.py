@@ -8,7 +8,7 @@ from ..plots.axes import dress, remark
 from ..plots.descent import Descent
 from ..plots.limits import rounded_up
 from ..plots.palette import STEPS, TRAINING
-from ..plots.plane import Arrows, Plane, places, ranks_legend
+from ..plots.plane import EDGE, Arrows, Plane, places, ranks_legend
 from .in_plane import agreement, in_plane
 
 APART = 1e-4  # difference of weights from which replicas have borders of their own
@@ -21,7 +21,8 @@ class PlayView:
         self.sheet, self.loss_sheet, self.play = sheet, loss_sheet, play
         (left, middle), right = sheet.axes(2), loss_sheet.axes()
         rows = play.data.train
-        self.plane = Plane(left, rows.x, rows.y, play.ranks)
+        edge = EDGE if np.abs(rows.x).max() < EDGE else 1.55  # noise takes some far away
+        self.plane, self._places = Plane(left, rows.x, rows.y, play.ranks, edge), places(edge=edge)
         two = play.net.pair and play.net.pair.weights
         self.gradients = Descent(middle, play.ranks, two, play.loss_at, play.servers) if two else Arrows(middle, play.ranks)
         ranks_legend(middle, play.ranks, play.servers)
@@ -48,7 +49,7 @@ class PlayView:
         play, (owners, now) = self.play, self.play.owners()
         weights = play.weights()[play.servers :]
         differ = len(weights) > 1 and np.ptp(weights, axis=0).max() > APART
-        mean, *each = play.outputs(places(), np.vstack([play.mean_weights(), *(weights if differ else ())]))
+        mean, *each = play.outputs(self._places, np.vstack([play.mean_weights(), *(weights if differ else ())]))
         self.plane.show(owners, mean, now if play.step else None, each)
 
     def _vectors(self):

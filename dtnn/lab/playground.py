@@ -70,7 +70,7 @@ class Playground(Panel):
         self.message, layout = Message(), {"flex": "1 1 190px", "margin": "0 0 0 8px"}
         self.words_line = widgets.HTML(layout=layout).add_class("dtnn-words")
         self.sheet = Sheet(630, 370, colours=None, scale=scale)  # shades that tell on which side of the border a place is
-        self.loss_sheet = Sheet(310, 230, scale=scale)
+        self.loss_sheet = Sheet(310, 230, colours=None, scale=scale)
         rows = self.controls.rows(self.run_button, step, anew)
         seen = widgets.HBox([self.sheet.image, self.loss_sheet.image.add_class("dtnn-small"), self.words_line], layout=WRAP)
         self.box = widgets.VBox([style(), *rows, self.message.box, seen])
@@ -116,6 +116,7 @@ class Playground(Panel):
             self._stop()
             self._keep_soon()
         elif self.play is not None:
+            self._keep_not_yet()
             self.run_button.description = "■ stop"
             self._playing = begin(self._run())
 
@@ -153,9 +154,12 @@ class Playground(Panel):
 
     def _keep_soon(self):
         """A while after the last click, since what is shown is shown anew then."""
+        self._keep_not_yet()
+        self._keeping = begin(self._keep()) if self._display is not None else None
+
+    def _keep_not_yet(self):
         if self._keeping is not None:
             self._keeping.cancel()
-        self._keeping = begin(self._keep()) if self._display is not None else None
 
     async def _keep(self):
         await asyncio.sleep(KEPT)
@@ -166,6 +170,7 @@ class Playground(Panel):
     def close(self):
         """End the ranks and take it away."""
         self._stop()
+        self._keep_not_yet()
         play, self.play = self.play, None
         if play is not None:
             play.close()

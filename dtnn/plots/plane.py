@@ -12,20 +12,20 @@ from .limits import short
 from .messages import colours
 from .palette import FAINT, INK, PAPER, RULE
 
-EDGE = 1.25  # the plane is shown from -EDGE to EDGE
+EDGE = 1.25  # the plane is shown from -EDGE to EDGE, if nothing else is said
 CELLS = 50  # places a side at which the network is asked
 TINTS = LinearSegmentedColormap.from_list("classes", ["#FBE3D0", "#FFFFFF", "#D3E6F4"])
 MARKS = "o", "s"  # of the two classes
 MARKS_IN_WORDS = "● class 0 (orange)  ■ class 1 (blue)\nlarge: in the last batch"
 
 
-def places(cells=CELLS):
+def places(cells=CELLS, edge=EDGE):
     """The points of the plane at which the network is asked, row by row from below: (cells^2, 2).
 
     >>> places(2).tolist()
     [[-1.25, -1.25], [1.25, -1.25], [-1.25, 1.25], [1.25, 1.25]]
     """
-    line = np.linspace(-EDGE, EDGE, cells)
+    line = np.linspace(-edge, edge, cells)
     return np.stack(np.meshgrid(line, line), axis=-1).reshape(-1, 2)
 
 
@@ -65,12 +65,12 @@ def plane(points, labels, owners, outputs, ax=None, now=None, ranks=None):
 class Plane:
     """The points and the ground of one Axes, made once and then only recoloured."""
 
-    def __init__(self, ax, points, labels, ranks):
-        self.ax = dress(ax, "Points and their ranks", MARKS_IN_WORDS, "", None)
+    def __init__(self, ax, points, labels, ranks, edge=EDGE):
+        self.edge, self.ax = edge, dress(ax, "Points and their ranks", MARKS_IN_WORDS, "", None)
         self.labels, self.ranks = np.asarray(labels), ranks
         self._paint = np.array([to_rgb(colour) for colour in colours(ranks)])
         self.ground = ax.imshow(
-            np.full((2, 2), 0.5), extent=(-EDGE, EDGE, -EDGE, EDGE), origin="lower", cmap=TINTS, vmin=0, vmax=1,
+            np.full((2, 2), 0.5), extent=(-edge, edge, -edge, edge), origin="lower", cmap=TINTS, vmin=0, vmax=1,
             interpolation="bilinear", aspect="equal",
         )  # fmt: skip
         points = np.asarray(points)
@@ -80,7 +80,7 @@ class Plane:
         ]
         self.borders = LineCollection([], zorder=2, capstyle="round")
         ax.add_collection(self.borders, autolim=False)
-        ax.set(xlim=(-EDGE, EDGE), ylim=(-EDGE, EDGE), xticks=(-1, 0, 1), yticks=(-1, 0, 1))
+        ax.set(xlim=(-edge, edge), ylim=(-edge, edge), xticks=(-1, 0, 1), yticks=(-1, 0, 1))
         ax.xaxis.label.set_size("small")
 
     @property
@@ -97,8 +97,10 @@ class Plane:
             own = np.asarray(owners)[self.labels == k]
             marks.set_facecolor(self._paint[own])
             marks.set_sizes(np.where(now[self.labels == k], 46.0, 13.0) if now is not None else np.full(len(own), 22.0))
-        found = [(border(np.reshape(one, (side, side))), colour, 1.0) for one, colour in zip(each, colours(self.ranks))]
-        found.append((border(grid), INK, 1.8))
+        found = [
+            (border(np.reshape(one, (side, side)), self.edge), colour, 1.0) for one, colour in zip(each, colours(self.ranks))
+        ]
+        found.append((border(grid, self.edge), INK, 1.8))
         drawn = [(line, colour, width) for lines, colour, width in found for line in lines]
         self.borders.set(
             segments=[line for line, _, _ in drawn],
@@ -107,7 +109,7 @@ class Plane:
         )
 
 
-def border(grid):
+def border(grid, edge=EDGE):
     """The lines on which both classes are as likely, from the probabilities at `places`: a list of (N, 2).
 
     matplotlib's own contours, without the objects around them, which take longer than the lines.
@@ -116,7 +118,7 @@ def border(grid):
     >>> sorted(line.tolist())
     [[0.0, -1.25], [0.0, 1.25]]
     """
-    line = np.linspace(-EDGE, EDGE, len(grid))
+    line = np.linspace(-edge, edge, len(grid))
     return contour_generator(line, line, grid, name="serial").lines(0.5)
 
 

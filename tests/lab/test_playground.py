@@ -241,6 +241,16 @@ def test_the_last_picture_is_kept_a_while_after_the_last_click(playground, in_a_
     assert sent == [(True, 3)]
 
 
+def test_all_points_are_in_the_picture_however_far_noise_takes_them(playground):
+    for noise in (0.0, 1.0):
+        playground.controls.noise.value = noise
+        ax = playground.view.plane.ax
+        assert ax.get_xlim()[1] > np.abs(playground.play.data.x_train).max()
+        assert playground.view.plane.ground.get_extent() == [*ax.get_xlim(), *ax.get_ylim()]
+    line = np.concatenate([path.vertices for path in playground.view.plane.borders.get_paths()])
+    assert playground.play.outputs(line) == pytest.approx(0.5, abs=0.02), "the border is where it is said"
+
+
 def test_large_letters_are_sharp():
     big = Playground("gauss", ranks=2, big=True)
     big.forward()
