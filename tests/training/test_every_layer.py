@@ -1,4 +1,7 @@
-"""P ranks give the weights of one rank, for every layer, optimizer and loss of the package: the promise, thing by thing."""
+"""P ranks give the weights of one rank, for every layer, optimizer and loss of the package: the promise, thing by thing.
+
+On 2, 3 and 8 threads, and over MPI on 2 ranks; the other numbers up to 8, and to 4 over MPI, are slow tests.
+"""
 
 from functools import cache, partial
 
@@ -11,6 +14,7 @@ from dtnn.data import Samples
 from dtnn.nn import BatchNorm2d, Conv2d, Dropout, Embedding, Flatten, Layer, Linear, MaxPool2d, ReLU, Sigmoid
 from dtnn.records import Step
 from dtnn.training import train
+from tests.comm.mpi_job import run_mpi
 
 IMAGES, ROWS, TOKENS, SEQUENCES = "images", "rows", "tokens", "sequences"
 
@@ -106,19 +110,22 @@ def alone(ground, make, optimizer, loss):
     return trained(Serial(), ground, make, optimizer, loss)
 
 
-def check(ground, make, optimizer, ranks, loss=nn.cross_entropy):
+def check(ground, make, optimizer, ranks, loss=nn.cross_entropy, together=None):
+    """Compare what ranks have trained, `together`, or else on threads, with one rank."""
     start, (one, losses, _) = make(seed=0).parameters.value, alone(ground, make, optimizer, loss)
     moved = np.linalg.norm(one - start)
     assert len(losses) == 10
     assert moved > 1e-2
-    together = run_threads(partial(trained, ground=ground, make=make, optimizer=optimizer, loss=loss), ranks)
+    together = together or run_threads(trained, ranks, ground, make, optimizer, loss)
     for weights, told, handed_in in together:
         assert np.linalg.norm(weights - one) <= 1e-10 * moved
-        assert handed_in > 0
+        assert (handed_in > 0) == (ranks > 1)
         np.testing.assert_allclose(told, losses, rtol=1e-9)
     assert len({weights.tobytes() for weights, _, _ in together}) == 1, "replicas differ"
 
 
+MOMENTUM = optim.SGD(0.05, momentum=0.9)
+RANKS = pytest.mark.parametrize("ranks", [2, 3, 8, *(pytest.param(ranks, marks=pytest.mark.slow) for ranks in (1, 4, 5, 6, 7))])
 MADE = {(ground, call): partial(network, ground, call) for ground, call in LAYERS}
 
 
@@ -128,10 +135,10 @@ def test_every_layer_and_optimizer_is_here():
     assert {type(optimizer).__name__ for optimizer in OPTIMIZERS} == set(optim.__all__)
 
 
-@pytest.mark.parametrize("ranks", [2, 3])
+@RANKS
 @pytest.mark.parametrize(("ground", "call"), LAYERS)
 def test_layers(ground, call, ranks):
-    check(ground, MADE[ground, call], optim.SGD(0.05, momentum=0.9), ranks)
+    check(ground, MADE[ground, call], MOMENTUM, ranks)
 
 
 def small(seed):
@@ -139,16 +146,42 @@ def small(seed):
     return Model(*layers, input_shape=(6, 5, 2), dtype="float64", seed=seed)
 
 
-@pytest.mark.parametrize("ranks", [2, 3])
+@RANKS
 @pytest.mark.parametrize("optimizer", OPTIMIZERS, ids=repr)
 def test_optimizers(optimizer, ranks):
     check(IMAGES, small, optimizer, ranks)
 
 
-@pytest.mark.parametrize("ranks", [2, 3])
+@RANKS
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: getattr(loss, "__name__", repr(loss)))
 def test_losses(loss, ranks):
-    check(IMAGES, small, optim.SGD(0.05, momentum=0.9), ranks, loss)
+    check(IMAGES, small, MOMENTUM, ranks, loss)
+
+
+def everything():
+    """All of the above: (ground, model, optimizer, loss)."""
+    yield from ((ground, make, MOMENTUM, nn.cross_entropy) for (ground, _), make in MADE.items())
+    yield from ((IMAGES, small, optimizer, nn.cross_entropy) for optimizer in OPTIMIZERS)
+    yield from ((IMAGES, small, MOMENTUM, loss) for loss in LOSSES)
+
+
+@pytest.mark.limit(200)
+@pytest.mark.parametrize("ranks", [2, *(pytest.param(ranks, marks=pytest.mark.slow) for ranks in (1, 3, 4))])
+def test_everything_over_mpi(ranks):
+    """In processes of their own, one training after the other."""
+    results = run_mpi(__file__, "train_everything", ranks, seconds=190)
+    for what, *together in zip(everything(), *results, strict=True):
+        ground, make, optimizer, loss = what
+        check(ground, make, optimizer, ranks, loss, together)
+
+
+def train_everything(pool):
+    comm, found = pool.checkout(), []
+    for what in everything():
+        before = comm.bytes
+        weights, losses, handed_in = trained(comm, *what)
+        found.append((weights, losses, handed_in - before))
+    return found
 
 
 def test_the_check_sees_a_layer_that_breaks_the_promise():
