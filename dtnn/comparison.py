@@ -27,8 +27,8 @@ class Comparison:
     Parameters
     ----------
     *runs : Run, History, records, or path of a run that was saved; or lists of these
-        Runs may still go on; each look shows them as they are then. They are called "run 1", "run 2", a file by its name. A run that
-        is there twice has two names and two rows, but one line in the picture; it is told.
+        Runs may still go on; each look shows them as they are then. They are called "run 1", "run 2", a file by its name. A run
+        that is there twice has two names and two rows, but one line in the picture, and is told.
     **named : the same
         With names of your own: ``Comparison(small=run, large="large.json")``.
 
@@ -54,7 +54,8 @@ class Comparison:
 
     def __init__(self, /, *runs, **named):
         self.runs = {}
-        for number, run in enumerate([each for run in runs for each in (run if _several(run) else [run])], 1):
+        each = [run for given in runs for run in (given if _several(given) else [given])]
+        for number, run in enumerate(each, 1):
             self.add(run, Path(run).stem if isinstance(run, str | os.PathLike) else f"run {number}")
         for name, run in named.items():
             self.add(run, name)

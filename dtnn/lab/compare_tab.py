@@ -9,6 +9,7 @@ from ..comparison import Comparison
 from ..plots.overlay import AGAINST
 from .answer import Answer
 from .looks import button
+from .smoothing import Smoothing
 
 MOST = 12  # runs that are kept; the oldest goes
 
@@ -16,13 +17,19 @@ MOST = 12  # runs that are kept; the oldest goes
 class CompareTab:
     """A list of runs to choose from, their curves, and a table of what differs and what came of it.
 
+    Parameters
+    ----------
+    smoothing : Smoothing, optional
+        The slider that is shown here, too; one of its own without it.
+
     Attributes
     ----------
     runs : dict of str to Run
         The last ones that were trained here, and those that were loaded.
     """
 
-    def __init__(self):
+    def __init__(self, smoothing=None):
+        self.smoothing = smoothing or Smoothing(self.look)
         self.runs, self._count, self.answer = {}, 0, Answer()
         self.chosen = widgets.SelectMultiple(rows=4, layout={"width": "240px"}).add_class("dtnn-runs")
         self.metric = widgets.Dropdown(layout={"width": "150px"}, tooltip="beside the loss").add_class("dtnn-metric")
@@ -34,7 +41,8 @@ class CompareTab:
         load = button("load", self.load, "a run that run.save(path) wrote").add_class("dtnn-load-run")
         save = button("save", self.save, "write the newest chosen run to this path; a file that is there is replaced")
         files = [self.path, load, save.add_class("dtnn-save-run")]
-        choices = widgets.VBox([widgets.HBox([again, self.metric, self.against]), widgets.HBox(files)])
+        drawn = widgets.HBox([again, self.metric, self.against, self.smoothing.slider], layout={"flex_flow": "row wrap"})
+        choices = widgets.VBox([drawn, widgets.HBox(files)], layout={"flex": "1 1 420px", "min_width": "0"})
         top = widgets.HBox([self.chosen, choices], layout={"flex_flow": "row wrap"})
         self.box = widgets.VBox([top, self.answer.box]).add_class("dtnn-compare")
         self._quiet = False  # while a list of choices is changed from here
@@ -89,8 +97,8 @@ class CompareTab:
         metrics = compared.metrics
         if self.metric.value not in metrics or list(self.metric.options) != metrics:
             self._set(self.metric, metrics, self.metric.value if self.metric.value in metrics else compared.metric)
-        metric, against = self.metric.value, self.against.value
-        self.answer.ask(lambda answer: _compare(answer, compared, metric, against))
+        how = self.metric.value, self.against.value, self.smoothing.share
+        self.answer.ask(lambda answer: _compare(answer, compared, *how))
 
     def _set(self, control, options, value):
         """Other choices, which asks nothing."""
@@ -102,7 +110,7 @@ class CompareTab:
             self._quiet = False
 
 
-def _compare(answer, compared, metric, against):
+def _compare(answer, compared, metric, against, smoothing):
     words = f"<pre>{html.escape(compared.explain())}</pre>" if len(compared.runs) == 2 else ""
     page = f'<div class="dtnn-table">{compared._repr_html_()}{words}</div>'
-    answer.show(compared.picture(metric, against)._repr_png_(), page)
+    answer.show(compared.picture(metric, against, smoothing)._repr_png_(), page)

@@ -12,6 +12,7 @@ from .looks import button
 from .model_tab import ModelTab
 from .pane import Pane
 from .panel import begin
+from .smoothing import Smoothing
 
 ASKED = 4  # tabs that ask the run
 WAIT = 10.0  # seconds to wait for a step whose gradients were asked for
@@ -34,22 +35,28 @@ class Insights:
         Where the run is shown live.
     run : Run or None
         The run to ask.
+    smoothed : callable or None
+        Called without arguments when the curves have been drawn with another smoothing.
     """
 
     def __init__(self, model, data):
-        self.pane, self.run, self._asking, self.scale = Pane(), None, False, 1.0
+        self.pane, self.run, self._asking, self.scale, self.smoothed = Pane(), None, False, 1.0, None
+        self._again = False  # whether something else was asked for meanwhile
         about = {"layout": {"width": "200px"}, "tooltip": "its norm step by step, or all ranks' gradients of a layer in one step"}
         self.layer = widgets.Dropdown(options=[OVER_TIME], **about).add_class("dtnn-of-layer")
         self.layer.observe(lambda _: self.look(), "value")
         self.what = widgets.Dropdown(options=_pairs(OF_RANKS), layout={"width": "170px"}, tooltip="what of each rank")
         self.what.add_class("dtnn-of-ranks").observe(lambda _: self.look(), "value")
+        self.smoothing = Smoothing(self._smooth)
         self.step, self.words, self.gradients, self.ranks = (Answer() for _ in range(4))
         asked = {"one step": self.step, "time": self.words, "gradients": self.gradients, "ranks": self.ranks}
         again = button("look again", self.look, "ask the run anew").add_class("dtnn-look-again")
-        chosen = {self.gradients: [self.layer], self.ranks: [self.what]}
-        boxes = [widgets.VBox([widgets.HBox([again, *chosen.get(answer, [])]), answer.box]) for answer in asked.values()]
-        self.model, self.compare = ModelTab(model, data), CompareTab()
-        boxes, titles = [self.pane.box, *boxes, self.model.box, self.compare.box], ("live", *asked, "model", "compare")
+        slider, row = self.smoothing.slider, {"layout": {"flex_flow": "row wrap"}}
+        chosen = {self.gradients: [self.layer, slider], self.ranks: [self.what, slider]}
+        boxes = [widgets.VBox([widgets.HBox([again, *chosen.get(answer, [])], **row), answer.box]) for answer in asked.values()]
+        self.model, self.compare = ModelTab(model, data), CompareTab(self.smoothing)
+        live = widgets.VBox([self.pane.box, slider], layout={"min_width": "0"})
+        boxes, titles = [live, *boxes, self.model.box, self.compare.box], ("live", *asked, "model", "compare")
         self.tabs = widgets.Tab(boxes, titles=titles).add_class("dtnn-insights")
         self.tabs.observe(lambda _: self._other_tab(), "selected_index")
         self.box = self.tabs
@@ -67,6 +74,14 @@ class Insights:
         self.model.follow(run)
         self.compare.keep(run)
 
+    def _smooth(self):
+        """Draw what is looked at anew, and the live view, which is seen next."""
+        self.pane.smooth(self.smoothing.share)
+        if self.smoothed:
+            self.smoothed()
+        if self.tabs.selected_index:
+            self.look()
+
     def _other_tab(self):
         self.pane.hide(bool(self.tabs.selected_index))
         self.look()
@@ -77,12 +92,14 @@ class Insights:
             self.model.tick()
 
     def look(self):
-        """Ask for what is shown now; a second click while an answer is awaited does nothing."""
+        """Ask for what is shown now; while an answer is awaited, what is asked meanwhile comes once after it."""
         place = self.tabs.selected_index or 0
         if place > ASKED:
             (self.model, self.compare)[place - ASKED - 1].look()
-        elif place and not self._asking:
-            self._asking = True
+        elif place and self._asking:
+            self._again = True
+        elif place:
+            self._asking, self._again = True, False
             work = (self._ask_step, self._ask_words, self._ask_gradients, self._ask_ranks)[place - 1]
             begin(self._answer(work, (self.step, self.words, self.gradients, self.ranks)[place - 1]))
 
@@ -96,6 +113,8 @@ class Insights:
             answer.fail(error)
         finally:
             self._asking = False
+        if self._again:
+            self.look()
 
     def _ask_step(self, answer):
         timeline = self.run.timeline()
@@ -108,12 +127,16 @@ class Insights:
 
     def _ask_gradients(self, answer):
         if self.layer.value == OVER_TIME:
-            answer.show(picture=on_paper(lambda ax: gradient_curve(list(self.run.records), ax), self.scale))
+            answer.show(picture=on_paper(self._over_time, self.scale))
             return
         answer.show(picture=self.run.gradients(self.layer.value, timeout=WAIT).plot()._repr_png_())
 
     def _ask_ranks(self, answer):
-        answer.show(picture=on_paper(lambda ax: by_rank(list(self.run.records), ax, self.what.value), self.scale))
+        told, share = list(self.run.records), self.smoothing.share
+        answer.show(picture=on_paper(lambda ax: by_rank(told, ax, self.what.value, share), self.scale))
+
+    def _over_time(self, ax):
+        gradient_curve(list(self.run.records), ax, self.smoothing.share)
 
 
 def _pairs(options):

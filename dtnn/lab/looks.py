@@ -27,6 +27,11 @@ CSS = """<style>
 .dtnn-layer .dtnn-facts { flex: 1 1 150px; min-width: 0; overflow: hidden; padding: 1px 2px 0 6px; }
 .dtnn-layer button.dtnn-opened { font-weight: 600; box-shadow: inset 3px 0 0 var(--jp-brand-color1, #0072B2); }
 .dtnn-training .dtnn-state { align-self: center; }
+.dtnn-studio { container: dtnn / inline-size; width: 100%; }
+.dtnn-bar { padding: 2px 0; background: var(--jp-layout-color0, transparent); }
+@container dtnn (max-width: 1372px) { .dtnn-training.dtnn-began { order: -1; flex-basis: 100% !important; } }
+.dtnn-big .dtnn-training.dtnn-began { order: -1; }
+.dtnn-smoothing { margin: 0 0 2px 12px !important; }
 .dtnn-form { display: grid; grid-template-columns: repeat(auto-fit, minmax(205px, 1fr)); padding: 2px 4px 4px 12px; }
 .dtnn-code textarea { font-family: var(--jp-code-font-family, monospace); font-size: 12px; }
 .dtnn-table { max-width: 100%; font-size: 12px; color: var(--jp-ui-font-color1, #222); }

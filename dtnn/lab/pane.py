@@ -6,6 +6,7 @@ import ipywidgets as widgets
 
 from ..plots.picture import WIDTH
 from ..plots.screens import _line
+from ..plots.smooth import SMOOTHING
 
 HEIGHT = "250px"  # of a picture on a narrow page
 
@@ -21,7 +22,7 @@ class Pane:
         self.line = widgets.HTML(layout={"margin": "0 0 4px 12px"}).add_class("dtnn-line")
         room = {"overflow": "hidden", "min_width": "0", "min_height": HEIGHT}  # what lies below stays where it is
         self.box = widgets.VBox([self.image, self.line], layout=room)
-        self.last, self.text, self.scale = None, "", 1.0  # pixels of the picture for each of a usual one
+        self.last, self.text, self.scale, self.smoothing = None, "", 1.0, SMOOTHING  # scale: pixels for each of a usual one
         self._hidden, self._live = False, None
 
     def show(self, live):
@@ -30,7 +31,7 @@ class Pane:
         if self._hidden:
             self._say(live)
             return
-        live.width = round(WIDTH * self.scale)
+        live.width, live.smoothing = round(WIDTH * self.scale), self.smoothing
         self._put(live, live.png())
 
     def hide(self, hidden):
@@ -41,8 +42,15 @@ class Pane:
 
     def close(self, live):
         """Show the last picture."""
+        self._live, live.smoothing = live, self.smoothing
         self.last = live.last_png()
         self._put(live, self.last)
+
+    def smooth(self, share):
+        """Take the running means of the curves over another share of their points, at once, also of a run that has ended."""
+        self.smoothing = share
+        if self._live is not None:
+            self._live.smooth(share)
 
     def say(self, text):
         """A line of words while there is no picture yet."""
@@ -54,6 +62,6 @@ class Pane:
         self._say(live)
 
     def _say(self, live):
-        self.line.value = _line(live)
+        self.line.value = _line(live, " · ".join(live.facts))  # of a step's phases the panel tells more
         word, parts = live.headline
         self.text = " · ".join([word, *parts, *live.error.splitlines()])

@@ -70,7 +70,7 @@ class Studio(Panel):
         middle.layout.flex, middle.layout.width = "1 1 320px", "auto"
         self.training.box.layout.flex = "2 1 600px"
         bench = widgets.Box([left, middle, self.training.box], layout=WRAP)
-        self.box = enlarged(widgets.VBox([style(), bench]).add_class("dtnn-studio"), big)
+        self.box = enlarged(widgets.VBox([style(), self.training.bar, bench]).add_class("dtnn-studio"), big)
         if big:
             self.training.insights.enlarge(DENSE)
 

@@ -34,6 +34,8 @@ class TrainingPanel:
     run : Run or None
         The last one.
     cluster : Cluster or None
+    bar, box : Widget
+        The buttons with what they have to say, and the views.
     """
 
     def __init__(self, model, settings, cluster=None, ended=None):
@@ -50,13 +52,15 @@ class TrainingPanel:
         self.state, self.phase = widgets.HTML().add_class("dtnn-state"), widgets.HTML(layout={"display": "none"})
         self.phase.add_class("dtnn-phase")
         self.message, self.insights = Message(), Insights(model, lambda: settings.data)
+        self.insights.smoothed = self._smoothed
         self.pane = self.insights.pane
         self.pane.say("Train, and loss, accuracy and where each rank's time goes appear here, as they happen.")
         self._show_rate(settings.settings()["optimizer"])
         steps = self.train_button, self.pause_button, self.step_button, self.phase_button, self.stop_button
         self.tools = widgets.HBox([*steps, self.lr, self.lr_button, self.state], layout={"flex_flow": "row wrap"})
-        inside = [self.tools, self.message.box, self.phase, self.insights.box]
-        self.box = widgets.VBox(inside, layout={"min_width": "0"}).add_class("dtnn-training")
+        self.bar = widgets.VBox([self.tools, self.message.box, self.phase], layout={"min_width": "0"})
+        self.bar.add_class("dtnn-bar").add_class("dtnn-training")
+        self.box = widgets.VBox([self.insights.box], layout={"min_width": "0"}).add_class("dtnn-training")
         self._show("ready")
 
     # ---- buttons
@@ -125,6 +129,7 @@ class TrainingPanel:
             self._show_rate(settings["optimizer"])
             with self._settings.injected():
                 self.run = model.start(data, cluster=cluster, **settings)
+            self.box.add_class("dtnn-began")
             self.insights.watch(self.run, [row.name for row in model.summary() if row.parameters])
             self._show(self.run.state)
             await self._follow(self.run)
@@ -172,6 +177,11 @@ class TrainingPanel:
             self._say(f"starting {place['ranks']} {'engines' if place['launcher'] == 'mpi' else 'ranks'}")
             self.cluster, self._place = Cluster(**place, on_wait=self._say).start(), place
         return self.cluster
+
+    def _smoothed(self):
+        """A picture that stays is another one now."""
+        if self._ended and self.run is not None and self.run.done and not self.busy:
+            self._ended()
 
     def _show_rate(self, optimizer):
         rate = getattr(optimizer.lr, "arguments", None)  # of a schedule

@@ -37,7 +37,7 @@ def by_rank(records, ax=None, what="loss", smoothing=0.0):
         samples in a second of its own work; megabytes that its process has in memory. Or a metric of the epochs, "accuracy",
         "val_loss" ...: that of the rank's own share of the samples.
     smoothing : float
-        Over which share of its points the running mean of each line is taken, below 1; the numbers themselves are faint behind it.
+        Over which share of its points the running mean of each line is taken, below 1; the numbers are faint behind it.
 
     Returns
     -------

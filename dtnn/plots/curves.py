@@ -64,7 +64,8 @@ class Curve:
         self.ax, self.metric, self.scale = dress(ax, TITLES.get(metric, metric), "epoch"), metric, scale
         self.steps = ax.plot([], [], color=STEPS, linewidth=0.9, label="steps")[0]
         self.smooth = ax.plot([], [], color=TRAINING, linewidth=1.0, alpha=0.55)[0]
-        self.means = [ax.plot([], [], colour, linewidth=1.8, visible=False)[0] for colour in (TRAINING, VALIDATION)]
+        kinds = ("-", TRAINING), ("--", VALIDATION)
+        self.means = [ax.plot([], [], line, color=colour, linewidth=1.8, visible=False)[0] for line, colour in kinds]
         self.training = ax.plot([], [], "o-", color=TRAINING, linewidth=1.8, markersize=5, label="training")[0]
         self.validation = ax.plot([], [], "s--", color=VALIDATION, linewidth=1.8, markersize=5, label="validation")[0]
         self.empty = remark(ax)

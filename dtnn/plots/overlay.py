@@ -40,7 +40,7 @@ def overlay(runs, ax=None, metric="loss", against="epoch", smoothing=0.0):
     against : {"epoch", "seconds", "step"}
         "seconds" since the run began, pauses left out: which one is sooner as good.
     smoothing : float
-        Over which share of its points the running mean of each line is taken, below 1; the numbers themselves are faint behind it.
+        Over which share of its points the running mean of each line is taken, below 1; the numbers are faint behind it.
 
     Returns
     -------
@@ -62,7 +62,12 @@ def overlay(runs, ax=None, metric="loss", against="epoch", smoothing=0.0):
     ax = dress(axes_or_new(ax), TITLES.get(metric, metric), against if against != "seconds" else "seconds since it began")
     shown = []
     for place, (name, run) in enumerate(runs.items()):
-        look = {"color": RANKS[place % len(RANKS)], "marker": MARKS[place // len(RANKS) % len(MARKS)], "ms": 4.5, "lw": 1.6}
+        look = {
+            "color": RANKS[place % len(RANKS)],
+            "marker": MARKS[place // len(RANKS) % len(MARKS)],
+            "markersize": 4.5,
+            "linewidth": 1.6,
+        }
         shown += _draw(ax, name, list(records_of(run)), metric, against, look, smoothing_of(smoothing))
     _frame(ax, metric, against, shown)
     return ax

@@ -52,6 +52,15 @@ def test_the_axis_and_the_metric_are_chosen(tab):
     assert tab.answer.message.text == ""
 
 
+def test_a_run_that_is_there_twice_is_told(tab, tmp_path):
+    tab.keep(run_with(told()))
+    tab.path.value = str(tmp_path / "kept.json")
+    tab.save()
+    tab.load()
+    assert "kept is run 1 once more" in tab.answer.page.value
+    assert tab.answer.message.text == ""
+
+
 def test_a_saved_run_is_loaded(tab, tmp_path):
     run_with(told(0.125)).save(tmp_path / "kept.json")
     tab.load()

@@ -157,8 +157,10 @@ def test_a_step_is_made_phase_by_phase(studio):
             assert training.phase.layout.display == ""
         assert last(dtnn.records.Step).step == step + 1
         training.phase_button.click()
-        await until(lambda: f"forward of step {step + 2:,}" in training.pane.line.value, studio)
-        assert f"in step {step + 2:,}, after forward" in training.pane.text
+        await until(lambda: f"in step {step + 2:,}, after forward" in training.pane.text, studio)
+        assert f"forward of step {step + 2:,}" in training.phase.value
+        assert "forward of step" not in training.pane.line.value, "once is enough"
+        assert f"step {step + 1:,} ·" in training.pane.line.value
         training.pause_button.click()
         await until(lambda: last(dtnn.records.Step).step > step + 5 and training.phase.value == "", studio)
         training.phase_button.click()
@@ -406,6 +408,60 @@ def test_gradients_that_were_kept_are_shown_when_the_run_has_ended(studio):
     insights.layer.value = "linear_1"
     assert insights.gradients.message.text == ""
     assert bytes(insights.gradients.picture.value) not in (over_time, b"")
+
+
+def test_the_buttons_are_above_all_else_and_the_view_comes_below_them_when_it_has_something_to_show(studio):
+    _, bar, bench = studio.box.children
+    assert bar is studio.training.bar
+    assert studio.training.train_button in bar.children[0].children
+    assert bench.children[-1] is studio.training.box
+    assert "dtnn-began" not in studio.training.box._dom_classes
+    trained(studio)
+    assert "dtnn-began" in studio.training.box._dom_classes
+
+
+def test_smoothing_changes_the_live_view_while_a_run_goes_on_and_afterwards(studio, monkeypatch):
+    studio.settings.epochs.value, training = 10**6, studio.training
+    slider, image = training.insights.smoothing.slider, training.pane.image
+
+    async def notebook():
+        slider.value = 0.1  # before there is anything
+        training.train_button.click()
+        await until(lambda: studio.run and studio.run.records.last(dtnn.records.Step), studio)
+        await until(lambda: studio.run.records.last(dtnn.records.Step).step > 200, studio)
+        training.pause_button.click()
+        await until(lambda: studio.run.state == "paused", studio)
+        await asyncio.sleep(0.3)
+        before = bytes(image.value)
+        slider.value = 0.4
+        assert bytes(image.value) != before, "at once"
+        assert training.pane._live.smoothing == 0.4
+        training.stop_button.click()
+        await until(lambda: not training.busy, studio)
+
+    asyncio.run(notebook())
+    kept, last = [], bytes(image.value)
+    monkeypatch.setattr(training, "_ended", lambda: kept.append(studio.png()))
+    slider.value = 0.0
+    assert bytes(image.value) not in (last, b"")
+    assert studio.png() == bytes(image.value)
+    assert kept == [studio.png()], "the saved notebook gets it, too"
+    slider.value = 0.4
+    assert bytes(image.value) == kept[-1]
+
+
+def test_smoothing_changes_the_curves_of_the_tab_that_is_looked_at(studio):
+    studio.settings.epochs.value = 30
+    trained(studio)
+    insights = studio.training.insights
+    answers = {"ranks": insights.ranks, "gradients": insights.gradients, "compare": insights.compare.answer}
+    for tab, answer in answers.items():
+        insights.smoothing.slider.value = 0.0
+        insights.tabs.selected_index = insights.tabs.titles.index(tab)
+        raw = bytes(answer.picture.value)
+        insights.smoothing.slider.value = 0.4
+        assert answer.message.text == ""
+        assert bytes(answer.picture.value) not in (raw, b"")
 
 
 def test_each_rank_has_its_line_where_somebody_asks(studio):

@@ -31,6 +31,7 @@ def use(page, address, folder):
     page.evaluate(RUN_CELL, 0)
     page.wait_for_selector(".dtnn-train")
     page.evaluate("document.querySelector('.dtnn-studio').scrollIntoView()")
+    seen["buttons"] = in_sight(page, ".dtnn-train"), in_sight(page, ".dtnn-stop")
     build(page, seen)
     page.screenshot(path=folder / "built.png")
     seen["seconds"] = {"built": time.time() - began}
@@ -85,6 +86,8 @@ def train(page, seen, folder):
     page.dblclick(".dtnn-train")
     page.wait_for_selector(".dtnn-live:visible", timeout=60_000)
     until(lambda: "step" in page.inner_text(".dtnn-line"), 90, "the first step")
+    page.evaluate("document.querySelector('.dtnn-studio').scrollIntoView()")
+    seen["view"] = in_sight(page, ".dtnn-train"), in_sight(page, "img.dtnn-live")
     page.evaluate(RUN_CELL, 1)
     seen["free"] = output(page, 1)
     page.evaluate("document.querySelector('.dtnn-train').scrollIntoView({block: 'center'})")
@@ -97,6 +100,7 @@ def train(page, seen, folder):
     until(lambda: step(page) == paused_at + 1, 30, "one step")
     lead_through_a_step(page, seen, folder)
     paused_at += 1
+    even_out(page, seen, folder)
     rate = page.locator(".dtnn-lr input")
     rate.fill("0.01")
     rate.press("Enter")
@@ -112,7 +116,7 @@ def train(page, seen, folder):
 
 def lead_through_a_step(page, seen, folder):
     """Phase by phase; the weights of now in between."""
-    seen["phases"] = []
+    seen["phases"], before = [], step(page)
     for name in ("forward", "backward", "reduce", "update"):
         page.click(".dtnn-step-phase")
         until(lambda: f"✓ {name}" in page.inner_text(".dtnn-phase b"), 30, name)  # noqa: B023
@@ -120,7 +124,27 @@ def lead_through_a_step(page, seen, folder):
         if name == "reduce":
             page.screenshot(path=folder / "phase.png")
             look_at_the_model(page, seen, folder)
-    until(lambda: "update of step" in page.inner_text(".dtnn-line"), 30, "the line below the picture")
+    until(lambda: f"step {before + 1:,} " in page.inner_text(".dtnn-line"), 30, "the line below the picture")
+    seen["told"] = page.inner_text(".dtnn-studio").count("update of step")
+
+
+def in_sight(page, what):
+    """Whether all of it is seen at the present place of the page."""
+    box = page.locator(what).first.bounding_box()
+    size = page.viewport_size
+    return box["y"] >= 0 and box["y"] + box["height"] <= size["height"] and box["x"] + box["width"] <= size["width"]
+
+
+def even_out(page, seen, folder):
+    """The slider below the curves, while the run pauses: other pictures of the same step."""
+    pictures = [page.get_attribute("img.dtnn-live", "src")]
+    page.locator(".dtnn-smoothing:visible .noUi-handle").focus()
+    for _ in range(2):
+        page.keyboard.press("ArrowRight")
+        until(lambda: page.get_attribute("img.dtnn-live", "src") != pictures[-1], 20, "another picture")
+        pictures.append(page.get_attribute("img.dtnn-live", "src"))
+    page.screenshot(path=folder / "smoothed.png")
+    seen["smoothed"] = page.locator(".dtnn-smoothing:visible .widget-readout").inner_text()
 
 
 def look_at_the_model(page, seen, folder):

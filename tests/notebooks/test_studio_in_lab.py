@@ -45,6 +45,20 @@ def test_a_step_is_led_through_phase_by_phase(seen):
     assert seen["weights"] == f"after {step - 1:,} steps of the run that goes on"
 
 
+def test_the_phase_is_told_once(seen):
+    assert seen["told"] == 1
+
+
+def test_the_buttons_are_seen_first_and_then_the_live_view_below_them(seen):
+    """At 1,000 pixels, where builder and settings fill the page."""
+    assert seen["buttons"] == [True, True]
+    assert seen["view"] == [True, True]
+
+
+def test_the_curves_are_evened_out_while_the_run_pauses(seen):
+    assert seen["smoothed"] == "20 %"
+
+
 def test_a_layer_and_an_all_reduce_that_a_cell_defined_train_on_the_engines(seen):
     assert seen["own"] == "done"
     assert seen["own_strategy"].startswith("AllReduce(algorithm=<function summed at")

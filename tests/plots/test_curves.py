@@ -110,6 +110,42 @@ def test_unknown_scale_is_refused(ax):
         curves([], ax=ax, scale="cubic")
 
 
+@pytest.mark.parametrize("label", ["training", "validation"])
+def test_the_mean_is_drawn_over_the_numbers_which_are_faint_behind_it(ax, label):
+    dice = np.random.default_rng(0)
+    losses = {"loss": 2 + dice.random(50), "val_loss": 3 + dice.random(50)}
+    told = [Epoch(n + 1, n, 1, 1.0, 0.1, {name: each[n] for name, each in losses.items()}, 0.0) for n in range(50)]
+    curve = Curve(ax, smoothing=0.2)
+    curve.show(Story(told))
+    line = _line(ax, label)
+    mean = curve.means[label == "validation"]
+    assert line.get_ydata() == losses["loss" if label == "training" else "val_loss"].tolist(), "the numbers themselves"
+    assert line.get_alpha() < 0.5
+    np.testing.assert_allclose(mean.get_ydata()[10], np.mean(line.get_ydata()[5:15]))
+    assert np.std(mean.get_ydata()) < np.std(line.get_ydata()) / 2
+    handle = ax.get_legend().legend_handles[[text.get_text() for text in ax.get_legend().get_texts()].index(label)]
+    assert handle.get_alpha() is None, "the legend shows the line that is seen"
+    before = curve.shown
+    curve.smoothing = 0.0
+    assert curve.show(Story(told)), "the legend is another one"
+    assert curve.shown != before
+    assert line.get_alpha() == 1
+    assert not mean.get_visible()
+
+
+def test_few_epochs_have_no_mean(run_of, ax):
+    curve = Curve(ax, "accuracy")
+    curve.show(Story(run_of(epochs=5)))
+    assert _line(ax, "training").get_alpha() == 1
+    assert not any(mean.get_visible() for mean in curve.means)
+
+
+@pytest.mark.parametrize("smoothing", [1, -0.1, "much", True, float("nan")])
+def test_what_is_no_share_is_refused(ax, smoothing):
+    with pytest.raises(ValueError, match=r"no share of the points; give a number from 0 \(none\) to below 1"):
+        curves([], ax=ax, smoothing=smoothing)
+
+
 def test_without_axes_a_figure_is_made():
     before = plt.get_fignums()
     ax = curves([])
