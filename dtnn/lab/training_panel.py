@@ -1,6 +1,7 @@
 """`TrainingPanel`: train and stop, and the run as it happens."""
 
 import asyncio
+import warnings
 
 import ipywidgets as widgets
 
@@ -127,8 +128,10 @@ class TrainingPanel:
                 return
             self._stopping = False
             self._show_rate(settings["optimizer"])
-            with self._settings.injected():
+            with self._settings.injected(), warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
                 self.run = model.start(data, cluster=cluster, **settings)
+            self.message.say("\n".join(str(warning.message) for warning in told))  # nobody looks into the log
             self.box.add_class("dtnn-began")
             self.insights.watch(self.run, [row.name for row in model.summary() if row.parameters])
             self._show(self.run.state)

@@ -204,6 +204,16 @@ def test_what_is_wrong_is_said_where_it_is_and_the_buttons_come_back(studio):
     assert not studio.training.train_button.disabled
 
 
+def test_what_is_hardly_meant_is_said_and_trained_all_the_same(studio):
+    studio.builder.add("Softmax()")
+    trained(studio)
+    assert "the last layer is Softmax(), and cross_entropy makes a softmax of what it gives" in studio.training.message.text
+    assert studio.run.state == "done"
+    studio.building.undo.click()
+    trained(studio)
+    assert studio.training.message.text == ""
+
+
 def test_a_rank_that_fails_is_told_in_the_live_view(studio):
     class Bad(dtnn.nn.Layer):
         def forward(self, x, step=None):
