@@ -59,7 +59,7 @@ def build(description, layers=()):
     if name not in own and name not in nn.__all__:
         raise ValueError(f"layer {name!r} is none of dtnn's: pass its class, as in load(path, layers=[{name}])")
     cls = own.get(name) or getattr(nn, name)
-    if not (isinstance(cls, type) and issubclass(cls, nn.Layer)):
+    if not (isinstance(cls, type) and issubclass(cls, (nn.Layer, nn.Constant))):  # an initialiser is a setting of a layer
         raise ValueError(f"{name!r} is not a layer")
     arguments = [_value(item, layers) for item in description["arguments"]]
     return cls(*arguments, **{key: _value(item, layers) for key, item in description["settings"].items()})
@@ -104,7 +104,8 @@ def code(layers, **settings):
     )
     """
     calls = [repr(layer) for layer in layers]
-    names = {node.func.id for call in calls for node in ast.walk(ast.parse(call)) if isinstance(node, ast.Call)}
+    called = [node.func for call in calls for node in ast.walk(ast.parse(call)) if isinstance(node, ast.Call)]
+    names = {function.id for function in called if isinstance(function, ast.Name)}
     lines = [*calls, *(f"{key}={value!r}" for key, value in settings.items())]
     body = "".join(f"    {line},\n" for line in lines)
     own = sorted(names - set(nn.__all__))

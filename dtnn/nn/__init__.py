@@ -10,7 +10,18 @@ from .conv2d import Conv2d
 from .dropout import Dropout
 from .embedding import Embedding, Positions
 from .flatten import Flatten
-from .init import glorot_normal, glorot_uniform, he_normal, he_uniform, lecun_normal, lecun_uniform, ones, orthogonal, zeros
+from .init import (
+    Constant,
+    glorot_normal,
+    glorot_uniform,
+    he_normal,
+    he_uniform,
+    lecun_normal,
+    lecun_uniform,
+    ones,
+    orthogonal,
+    zeros,
+)
 from .layer import Layer, Parameter
 from .layer_norm import LayerNorm
 from .linear import Linear
@@ -26,7 +37,7 @@ from .softmax import LogSoftmax, Softmax
 from .summary import summary
 
 __all__ = [
-    "ELU", "GELU", "AdaptiveAvgPool2d", "Arctanh", "AvgPool2d", "BatchNorm1d", "BatchNorm2d", "Concatenate", "Conv2d",
+    "ELU", "GELU", "AdaptiveAvgPool2d", "Arctanh", "AvgPool2d", "BatchNorm1d", "BatchNorm2d", "Concatenate", "Constant", "Conv2d",
     "CrossEntropy", "Dropout", "Embedding", "Flatten", "GlobalAvgPool2d", "Huber", "Layer", "LayerNorm", "LeakyReLU", "Linear",
     "Log", "LogSoftmax", "MaxPool2d", "MultiHeadAttention", "Parameter", "Parameters", "Pass", "Positions", "ReLU", "Reshape",
     "Residual", "Sequential", "SiLU", "Sigmoid", "Softmax", "Tanh", "TransformerEncoderBlock", "accuracy",

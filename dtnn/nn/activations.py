@@ -3,6 +3,7 @@
 from ..allowed import number
 from ..kernels import activations, pointwise
 from .layer import Layer
+from .numbers import plain
 from .passes import Pass, checked, joined
 
 
@@ -73,7 +74,7 @@ class LeakyReLU(Layer):
 
     def __init__(self, slope=0.01):
         number("LeakyReLU: slope", slope, "a finite number, such as 0.01")
-        self.slope = slope
+        self.slope = plain(slope)
 
     def forward(self, x, step=None):
         """y, backward"""
@@ -103,7 +104,7 @@ class ELU(Layer):
 
     def __init__(self, alpha=1.0):
         number("ELU: alpha", alpha, "a finite number, such as 1.0")
-        self.alpha = alpha
+        self.alpha = plain(alpha)
 
     def forward(self, x, step=None):
         """y, backward"""

@@ -11,7 +11,7 @@ from .dropout import Dropout
 from .layer import Layer
 from .layer_norm import LayerNorm
 from .linear import Linear
-from .numbers import whole
+from .numbers import plain, whole
 from .passes import Pass
 from .sequential import Sequential
 
@@ -123,7 +123,7 @@ class TransformerEncoderBlock(Layer):
     """
 
     def __init__(self, heads, hidden=None, dropout=0.0, causal=False):
-        self.heads, self.hidden, self.dropout, self.causal = heads, hidden, dropout, causal
+        self.heads, self.hidden, self.dropout, self.causal = plain(heads), plain(hidden), plain(dropout), causal
         self.attention = Residual(Sequential(LayerNorm(), MultiHeadAttention(heads, causal), Dropout(dropout)))
         self.dense = None
 

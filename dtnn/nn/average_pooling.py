@@ -6,7 +6,7 @@ from ..allowed import flag
 from ..kernels.averages import average, average_gradient
 from ..kernels.tape import call
 from .layer import Layer
-from .numbers import pair
+from .numbers import pair, plain
 from .passes import Pass, checked, joined
 from .pooling import pool_output, pool_window
 
@@ -35,8 +35,8 @@ class AvgPool2d(Layer):
     replays = True
 
     def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):
-        self.kernel_size, self.stride, self.padding, self.ceil_mode = kernel_size, stride, padding, ceil_mode
-        flag("AvgPool2d: ceil_mode", ceil_mode)
+        self.kernel_size, self.stride, self.padding = map(plain, (kernel_size, stride, padding))
+        self.ceil_mode = flag("AvgPool2d: ceil_mode", ceil_mode)
         self.count_include_pad = flag("AvgPool2d: count_include_pad", count_include_pad)
         self._size, self._stride, self._padding = pool_window("AvgPool2d", kernel_size, stride, padding)
 
@@ -75,7 +75,7 @@ class AdaptiveAvgPool2d(Layer):
     replays = True
 
     def __init__(self, output_size):
-        self.output_size = output_size
+        self.output_size = plain(output_size)
         self._output = pair(output_size, "output_size", "AdaptiveAvgPool2d")
 
     def build(self, shape, rng):

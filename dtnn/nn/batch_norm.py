@@ -1,5 +1,6 @@
 """`BatchNorm2d`, `BatchNorm1d`: normalise each channel over the batch."""
 
+import math
 from numbers import Real
 
 import numpy as np
@@ -9,6 +10,7 @@ from ..kernels import normalization as kernels
 from ..kernels.parts import parts_for, run
 from ..kernels.tape import call
 from .layer import Layer, Parameter
+from .numbers import plain
 from .passes import Pass, checked, joined
 
 
@@ -45,7 +47,7 @@ class BatchNorm2d(Layer):
     buffers = ("running_mean", "running_var")
 
     def __init__(self, eps=1e-5, momentum=0.1, sync=False):
-        self.eps, self.momentum, self.sync = eps, momentum, sync
+        self.eps, self.momentum, self.sync = plain(eps), plain(momentum), sync
         for name, value, low in (("eps", eps, 0), ("momentum", momentum, 0)):
             if not isinstance(value, Real) or isinstance(value, bool) or not low <= value <= 1:
                 raise ValueError(f"{type(self).__name__}: {name} is {value!r}; it must be a number in [0, 1]")
@@ -82,7 +84,7 @@ class BatchNorm2d(Layer):
             divided(kernels.normalize, v, weight, bias, mean, inverse, e, adds, relu, z, zero)
         elif count:
             divided(kernels.batch_norm, v, weight, bias, x.dtype.type(self.eps), e, adds, relu, z, mean, inverse, variance, zero)
-        call(self._run, mean, variance, count)
+        call(self._run, mean, variance, count, z)
 
         def backward(dy, into=None):
             dy = checked(dy, x.shape[:-1], self, step, x.dtype)
@@ -110,16 +112,22 @@ class BatchNorm2d(Layer):
         divided(kernels.channel_sums, v, centre, np.zeros(len(v)), squares)
         step.sum_over_ranks(squares)
         mean[...] = centre
-        variance[...] = squares[:-1] / max(1, sums[-1])
+        with np.errstate(over="ignore"):  # seen by `_run`
+            variance[...] = squares[:-1] / max(1, sums[-1])
         inverse[...] = 1 / np.sqrt(squares[:-1] / max(1, sums[-1]) + self.eps)
         return sums[-1]
 
-    def _run(self, mean, variance, count):
-        """Move the running statistics; a share without samples leaves them."""
+    def _run(self, mean, variance, count, z):
+        """Move the running statistics; a share without samples leaves them.
+
+        Where the variance is infinite all has become 0 in z, which looks finite, and is not.
+        """
         if count:
             m = self.momentum
             self.running_mean[...] = (1 - m) * self.running_mean + m * mean
             self.running_var[...] = (1 - m) * self.running_var + m * variance * (count / max(1, count - 1))
+            if not math.isfinite(self.running_var.max()):
+                z[~np.isfinite(self.running_var)] = np.nan
 
     def _gradient(self, known, z, masked, by_z, apart, d, o, count, step, zero):
         """dx in d, or in o if it is to be apart; adds to the gradients of weight and bias."""

@@ -6,9 +6,9 @@ from ..allowed import flag
 from ..kernels import conv_depthwise, conv_direct, conv_im2col, conv_plain, conv_winograd
 from ..kernels.activations import sum_delta
 from ..kernels.conv_plan import Window
-from .init import initialiser
+from .init import first_bias, first_values, initialiser
 from .layer import Layer, Parameter, keeps_weights
-from .numbers import pair, whole
+from .numbers import pair, plain, whole
 from .outputs_only import outputs_only
 from .passes import Pass, checked
 
@@ -37,7 +37,9 @@ class Conv2d(Layer):
         Divides C and M; each group of filters sees its group of channels alone.  groups = C: depthwise.
     bias : bool
     init : str or function (rng, shape) -> array
-        First values of W, such as "he_uniform", see `dtnn.nn.init`; the bias starts at zero.
+        First values of W, such as "he_uniform", see `dtnn.nn.init`.
+    bias_init : str or function (rng, shape) -> array
+        First values of b, such as `Constant(0.1)`.
     algorithm : str
         "direct", "im2col", "winograd" (3 x 3, stride 1), or "auto": Winograd from 16 channels on where it can and pays, else
         direct; a depthwise one has kernels of its own.
@@ -68,19 +70,20 @@ class Conv2d(Layer):
     @outputs_only
     def __init__(
         self, channels, kernel_size, *, stride=1, padding=0, dilation=1, groups=1, bias=True, init="he_uniform",
-        algorithm="auto", exact=False,
+        bias_init="zeros", algorithm="auto", exact=False,
     ):  # fmt: skip
         self.channels, self.groups = whole(channels, "channels", "Conv2d"), whole(groups, "groups", "Conv2d")
-        self.kernel_size, self.stride, self.padding, self.dilation = kernel_size, stride, padding, dilation
+        self.kernel_size, self.stride, self.padding, self.dilation = map(plain, (kernel_size, stride, padding, dilation))
         self._size, self._stride = pair(kernel_size, "kernel_size", "Conv2d"), pair(stride, "stride", "Conv2d")
         self._dilation = pair(dilation, "dilation", "Conv2d")
         self._margins = margins(padding, self._size, self._stride, self._dilation)
         self._window = Window(self._stride, (self._margins[0][0], self._margins[1][0]), self._dilation)
-        self.weight, self.bias, self.init = None, bias, init
+        self.weight, self.bias, self.init, self.bias_init = None, bias, init, bias_init
         self.algorithm, self.exact = algorithm, exact
         flag("Conv2d: bias", bias)
         flag("Conv2d: exact", exact)
         initialiser(init, "Conv2d")
+        initialiser(bias_init, "Conv2d: bias_init")
         check_algorithm(self)
 
     def build(self, shape, rng):
@@ -97,8 +100,8 @@ class Conv2d(Layer):
         height_and_width = self._output(shape)
         weight = (self.channels, shape[0] // self.groups, *self._size)
         if not keeps_weights(self, weight):
-            self.weight = Parameter(initialiser(self.init, "Conv2d")(rng, weight))
-            self.bias = Parameter(np.zeros(self.channels), decay=False) if self.bias else None
+            self.weight = Parameter(first_values(self.init, "Conv2d", rng, weight, self.groups))
+            self.bias = first_bias(self, rng, self.channels)
         return (self.channels, *height_and_width)
 
     def _output(self, shape):

@@ -4,6 +4,7 @@ import inspect
 
 import numpy as np
 
+from .numbers import plain
 from .passes import Pass
 
 
@@ -174,7 +175,7 @@ def constructor_value(layer, name, default):
 def shown(value):
     """repr, but for a function of `dtnn.nn.init` its name."""
     own = inspect.isfunction(value) and value.__module__ == f"{__package__}.init"
-    return repr(value.__name__ if own else value)
+    return repr(value.__name__ if own else plain(value))
 
 
 def describe(layer):

@@ -6,6 +6,7 @@ from ..allowed import number
 from ..kernels import layer_norm as kernels
 from ..kernels.tape import call
 from .layer import Layer, Parameter, keeps_weights
+from .numbers import plain
 from .passes import Pass, checked, joined
 
 
@@ -35,7 +36,7 @@ class LayerNorm(Layer):
 
     def __init__(self, eps=1e-5):
         number("LayerNorm: eps", eps, "a small number above 0, such as 1e-5", lambda eps: 0 < eps < np.inf)
-        self.eps, self.weight = eps, None
+        self.eps, self.weight = plain(eps), None
 
     def build(self, shape, rng):
         """(D,) or (D, T), unchanged"""

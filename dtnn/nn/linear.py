@@ -1,11 +1,9 @@
 """`Linear`: the dense layer, Y = W X + b."""
 
-import numpy as np
-
 from ..allowed import flag
 from ..kernels import dense
 from ..kernels.activations import sum_delta
-from .init import initialiser
+from .init import first_bias, first_values, initialiser
 from .layer import Layer, Parameter, keeps_weights
 from .numbers import whole
 from .outputs_only import outputs_only
@@ -23,7 +21,9 @@ class Linear(Layer):
         M, the number of outputs; D is found when the layer is built.
     bias : bool
     init : str or function (rng, shape) -> array
-        First values of W, such as "he_uniform", see `dtnn.nn.init`; the bias starts at zero.
+        First values of W, such as "he_uniform", see `dtnn.nn.init`.
+    bias_init : str or function (rng, shape) -> array
+        First values of b, such as `Constant(0.1)`.
 
     Notes
     -----
@@ -31,6 +31,7 @@ class Linear(Layer):
 
     Examples
     --------
+    >>> import numpy as np
     >>> layer = Linear(10)
     >>> layer.build((84,), np.random.default_rng(0))
     (10,)
@@ -41,11 +42,12 @@ class Linear(Layer):
     replays = True
 
     @outputs_only
-    def __init__(self, features, *, bias=True, init="he_uniform"):
+    def __init__(self, features, *, bias=True, init="he_uniform", bias_init="zeros"):
         self.features = whole(features, "features", "Linear")
-        self.weight, self.bias, self.init = None, bias, init
+        self.weight, self.bias, self.init, self.bias_init = None, bias, init, bias_init
         flag("Linear: bias", bias)
         initialiser(init, "Linear")
+        initialiser(bias_init, "Linear: bias_init")
 
     def build(self, shape, rng):
         """(D,) -> (M,), or (D, T) -> (M, T)"""
@@ -53,8 +55,8 @@ class Linear(Layer):
             raise ValueError(f"{self!r} takes samples of shape (D,) or (D, T), but gets {tuple(shape)}; put Flatten() before it")
         weight = (self.features, shape[0])
         if not keeps_weights(self, weight):
-            self.weight = Parameter(initialiser(self.init, type(self).__name__)(rng, weight))
-            self.bias = Parameter(np.zeros(self.features), decay=False) if self.bias else None
+            self.weight = Parameter(first_values(self.init, type(self).__name__, rng, weight))
+            self.bias = first_bias(self, rng, self.features)
         return (self.features, *shape[1:])
 
     def forward(self, x, step=None, relu=False):

@@ -6,6 +6,7 @@ from numbers import Real
 import numpy as np
 
 from ..kernels import losses
+from .numbers import plain
 from .regression_losses import binary_cross_entropy, huber, mae, mse
 from .targets import arrays, as_labels, as_rows
 
@@ -85,7 +86,8 @@ class CrossEntropy:
     takes_labels = True
 
     def __post_init__(self):
-        s = self.label_smoothing
+        s = plain(self.label_smoothing)
+        object.__setattr__(self, "label_smoothing", s)
         if not isinstance(s, Real) or not 0 <= s < 1:
             raise ValueError(f"CrossEntropy: label_smoothing is {s!r}; it must be in [0, 1), such as 0.1")
 

@@ -2,6 +2,8 @@
 
 from numbers import Integral, Real
 
+import numpy as np
+
 MOST = 1 << 31  # more than any memory has room for
 
 
@@ -19,6 +21,19 @@ def whole(value, name, layer, least=1):
         wanted = f"at least {least}" if value < least else f"below {MOST}"
         raise ValueError(f"{layer}: {name} is {value}; it must be {wanted}")
     return int(value)
+
+
+def plain(value):
+    """The same as Python's own number, or tuple of them: as text NumPy's are no literals, which a file could hold.
+
+    Examples
+    --------
+    >>> plain(np.float64(0.5)), plain((np.int64(3), 5)), plain("same")
+    (0.5, (3, 5), 'same')
+    """
+    if isinstance(value, np.generic):
+        return value.item()
+    return type(value)(map(plain, value)) if type(value) in (tuple, list) else value
 
 
 def pair(value, name, layer, least=1):
@@ -42,4 +57,4 @@ def share(value, name, layer):
         raise TypeError(f"{layer}: {name} is {value!r}; it must be a number in [0, 1)")
     if not 0 <= value < 1:
         raise ValueError(f"{layer}: {name} is {value}; it must be in [0, 1), such as 0.5")
-    return value
+    return plain(value)

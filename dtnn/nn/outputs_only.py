@@ -17,6 +17,7 @@ ELSEWHERE = {  # what other libraries' constructors take
     "dilation_rate": "it is called dilation here",
     "use_bias": "it is called bias here",
     "kernel_initializer": "it is called init here",
+    "bias_initializer": "it is called bias_init here",
 }
 
 

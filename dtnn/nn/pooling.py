@@ -6,7 +6,7 @@ from ..allowed import flag
 from ..kernels import pooling, pooling_plain
 from ..kernels.parts import parts_for, run
 from .layer import Layer
-from .numbers import pair
+from .numbers import pair, plain
 from .passes import Pass, checked, joined
 
 
@@ -41,7 +41,8 @@ class MaxPool2d(Layer):
 
     def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False):
         flag("MaxPool2d: ceil_mode", ceil_mode)
-        self.kernel_size, self.stride, self.padding, self.ceil_mode = kernel_size, stride, padding, ceil_mode
+        self.kernel_size, self.stride, self.padding = map(plain, (kernel_size, stride, padding))
+        self.ceil_mode = ceil_mode
         self._size, self._stride, self._padding = pool_window("MaxPool2d", kernel_size, stride, padding)
 
     def build(self, shape, rng):

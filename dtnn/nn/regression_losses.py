@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..allowed import number
+from .numbers import plain
 from .targets import arrays
 
 
@@ -97,6 +98,7 @@ class Huber:
 
     def __post_init__(self):
         number("Huber: delta", self.delta, "a number above 0, such as 1.0", lambda delta: 0 < delta < np.inf)
+        object.__setattr__(self, "delta", plain(self.delta))
 
     def __call__(self, outputs, targets, weight=None):
         """(sum of losses, gradient of sum / weight)"""

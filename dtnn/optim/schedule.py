@@ -5,6 +5,7 @@ import inspect
 import math
 
 from ..allowed import listed, number, shown
+from ..nn.numbers import plain
 
 
 class Schedule:
@@ -61,6 +62,7 @@ def _maker(function, checks):
         arguments = settings.bind(*args, **kwargs)
         for name in checks.keys() & arguments.arguments.keys():
             checks[name](f"{function.__name__}: {name}", arguments.arguments[name])
+        arguments.arguments.update({name: plain(value) for name, value in arguments.arguments.items()})
         return Schedule(make, function, arguments)
 
     make.__signature__, make.makes_schedules = settings, True

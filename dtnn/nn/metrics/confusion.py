@@ -37,7 +37,7 @@ class ConfusionMatrix:
     name = "confusion"
 
     def __post_init__(self):
-        whole(self.classes, "classes", "ConfusionMatrix")
+        object.__setattr__(self, "classes", whole(self.classes, "classes", "ConfusionMatrix"))
 
     def sums(self, outputs, targets):
         """The matrix, flat: classes x classes numbers, for outputs (classes, N) and targets as for `Accuracy`."""

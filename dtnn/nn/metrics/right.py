@@ -86,7 +86,7 @@ class TopK:
     k: int = 5
 
     def __post_init__(self):
-        whole(self.k, "k", "TopK")
+        object.__setattr__(self, "k", whole(self.k, "k", "TopK"))
 
     @property
     def name(self):
