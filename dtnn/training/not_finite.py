@@ -1,6 +1,8 @@
 """How a training ends because its numbers left the finite ones."""
 
+import functools
 import math
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -19,14 +21,14 @@ FIRST = (  # whoever trains again after a rate that was too large has its weight
 
 
 class NotFinite(ArithmeticError):
-    """The loss or a gradient became NaN or infinite; the weights are those of the step before.
+    """The loss or a gradient became NaN or infinite; weights and running statistics are those before the step, on all ranks.
 
     Parameters
     ----------
     step : int
         The step whose loss or gradient is not finite.
     layer : str
-        The first place that is not finite: a layer's output, the loss, or a parameter's gradient.
+        The first place that is not finite: the output of a layer, the innermost one, the loss, or a parameter's gradient.
 
     Examples
     --------
@@ -47,6 +49,8 @@ class NotFinite(ArithmeticError):
 def first_not_finite(comm, net, x, step, parameters=None):
     """The first place, over all ranks, where a forward pass is not finite any more, in words; collective.
 
+    It moves running statistics, as every forward does.
+
     Parameters
     ----------
     comm : Communicator
@@ -58,21 +62,75 @@ def first_not_finite(comm, net, x, step, parameters=None):
     parameters : Parameters, optional
         Where the outputs are finite, look at the ranks' gradients, too.
     """
+    layers = [(name, layer) for name, layer, _ in named_layers(net)]
     place = np.array([np.inf])
-    names = {id(layer): name for name, layer, _ in named_layers(net)}
     if x is not None:
-        step.begin(step.number, step.first, step.count, step.global_batch)
-        for k, layer in enumerate(net.layers):
-            x = call_forward(layer, x, step)[0]
-            if not np.isfinite(x).all():
-                place[0] = k
-                break
+        place[0] = _first_output(net, [layer for _, layer in layers], x, step)
     comm.Allreduce(place, "min")
     if math.isfinite(place[0]):
-        return f"the output of {names[id(net.layers[int(place[0])])]}"
-    place[0] = np.inf if parameters is None else _first_gradient(parameters)
-    comm.Allreduce(place, "min")
+        return f"the output of {layers[int(place[0]) % len(layers)][0]}"
+    place[0] = -math.inf if parameters is None else _first_gradient(parameters)
+    comm.Allreduce(place, "max")
     return f"the gradient of {parameters.segments[int(place[0])].name}" if math.isfinite(place[0]) else "the loss"
+
+
+def _first_output(net, layers, x, step):
+    """Which layer is the first whose output is not finite, as a number that is less the sooner that was; infinite if none is.
+
+    A layer within another one has done its part before the outer one has, so it is the innermost.
+    """
+    found, done = [math.inf], 0
+
+    def look(number, y):
+        nonlocal done
+        if found[0] == math.inf and not np.isfinite(y).all():
+            found[0] = done * len(layers) + number
+        done += 1
+
+    step.begin(step.number, step.first, step.count, step.global_batch)
+    with looking(layers, look):
+        for layer in net.layers:  # one by one: within an outer layer a ReLU may be done in the pass of the one before it
+            x = call_forward(layer, x, step)[0]
+            if found[0] < math.inf:
+                break
+    return found[0]
+
+
+@contextmanager
+def looking(layers, look):
+    """Within it ``look(number, y)`` is called with each output y of one of the layers, when it has been computed.
+
+    Examples
+    --------
+    >>> from dtnn.nn import Linear, Residual
+    >>> block = Residual(Linear(1))
+    >>> _ = block.build((1,), np.random.default_rng(0))
+    >>> with looking([block, block.body.layers[0]], lambda number, y: print(number, y.shape)):
+    ...     y, backward = block.forward(np.ones((1, 5), np.float32))
+    1 (1, 5)
+    0 (1, 5)
+    """
+    replaced = [(layer, "forward" in vars(layer), layer.forward) for layer in layers]
+    try:
+        for number, (layer, _, forward) in enumerate(replaced):
+            layer.forward = _watched(forward, functools.partial(look, number))
+        yield
+    finally:
+        for layer, own, forward in replaced:
+            if own:
+                layer.forward = forward
+            else:
+                vars(layer).pop("forward", None)
+
+
+def _watched(forward, look):
+    @functools.wraps(forward)  # what it takes is looked at
+    def watched(*arguments, **options):
+        result = forward(*arguments, **options)
+        look(result[0] if isinstance(result, tuple) else result)
+        return result
+
+    return watched
 
 
 def check_gradient(step, parameters):
@@ -82,15 +140,15 @@ def check_gradient(step, parameters):
     looked at.
     """
     square = squares(parameters.grad[: parameters.trainable])
-    place = math.inf if math.isfinite(square) else _first_gradient(parameters)
+    place = -math.inf if math.isfinite(square) else _first_gradient(parameters)
     if math.isfinite(place):
         raise NotFinite(step, f"the gradient of {parameters.segments[place].name}")
     return math.sqrt(square)
 
 
 def _first_gradient(parameters):
-    """Number of the first segment whose gradient is not finite; infinite if all are."""
-    for place, segment in enumerate(parameters.segments):
+    """Number of the segment where backward left the finite numbers, the last in the order of forward; -infinite if all are."""
+    for place, segment in reversed(list(enumerate(parameters.segments))):
         if segment.trainable and not np.isfinite(parameters.grad[segment.start : segment.start + segment.size]).all():
             return place
-    return math.inf
+    return -math.inf

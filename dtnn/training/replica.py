@@ -16,6 +16,7 @@ from ..parallel import in_sync
 from ..parallel.kept import given_back
 from ..records import Note
 from .arrivals import Arrivals
+from .before_step import BeforeStep
 from .ledger import Stopwatch
 from .microscope import Microscope
 from .noise import Noise
@@ -55,6 +56,7 @@ class Replica:
         self.microscope, self.looking, self.outbox = Microscope(comm, self.parameters, self.exchange, keep), False, []
         self.step, self.updated, self.past, self.phases = 0, 0, [], phases
         self.gradient, self.noise = math.nan, Noise(self.exchange)  # the norm of the last step's, see `Step`
+        self.before = BeforeStep(self.parameters)
         self.steps_per_epoch = math.ceil(len(data) / batch_size)
         # normalisation over all ranks reduces inside a step, so a rank without samples must go along
         synced = [name for name, layer, _ in named_layers(model.net) if getattr(layer, "sync", False)]
@@ -99,6 +101,7 @@ class Replica:
         self.tracer.begin()
         self.looking = self.microscope.looks_at(self.step, orders.shown)
         self.noise.begin(self.step)
+        self.before.keep()
 
     def reduce(self, count, total, progress):
         """What all ranks have computed becomes what each updates with.
@@ -172,13 +175,17 @@ class Replica:
         return self.pieces[total]
 
     def _check(self, loss_sum, count):
-        """Raise `NotFinite`, on all ranks, where the loss or a gradient isn't finite."""
-        if not math.isfinite(loss_sum):
-            x = self._input(self.scratch.count) if count else None
-            parameters = None if self.exchange.alike else self.parameters
-            place = first_not_finite(self.comm, self.model.net, x, self.scratch, parameters)
-            raise NotFinite(self.exchange.failed or self.step, place)
-        self.gradient = check_gradient(self.step, self.parameters) if self.exchange.alike else math.nan
+        """Raise `NotFinite`, on all ranks, where the loss or a gradient isn't finite; then all is as it was before the step."""
+        try:
+            if not math.isfinite(loss_sum):
+                x = self._input(self.scratch.count) if count else None
+                parameters = None if self.exchange.alike else self.parameters
+                place = first_not_finite(self.comm, self.model.net, x, self.scratch, parameters)
+                raise NotFinite(self.exchange.failed or self.step, place)
+            self.gradient = check_gradient(self.step, self.parameters) if self.exchange.alike else math.nan
+        except NotFinite:
+            self.before.restore()
+            raise
 
     def gradients(self, indices, first, total, reduce, watcher=None):
         """Forward and backward of some samples, see `forward`; adds to the gradients, and to the loss in the tail."""

@@ -69,7 +69,7 @@ def test_over_mpi():
     found = over_mpi()
     check_it_learned([one["trained"] for one in found], 3)
     assert [one["stopped"] for one in found] == [found[0]["stopped"]] * 3
-    assert [one["failed"] for one in found] == ["the gradient of linear_1.weight"] * 3
+    assert [one["failed"] for one in found] == ["the gradient of linear_1.bias"] * 3
     assert [one["gone"] for one in found] == ["rank 2 failed: on purpose"] * 2 + ["on purpose"]
 
 
