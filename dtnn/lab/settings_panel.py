@@ -86,7 +86,7 @@ class SettingsPanel:
         return [*rows, *ranks, self.fault.box]
 
     def _row(self, name, *controls):
-        head = widgets.HTML(f'<span class="dtnn-title">{name}</span>', layout={"width": "116px", "flex": "0 1 116px"})
+        head = widgets.HTML(f'<span class="dtnn-title">{name}</span>', layout={"width": "116px", "flex": "0 0 116px"})
         return widgets.HBox([head, *controls], layout={"align_items": "center"})
 
     @property
