@@ -4,6 +4,18 @@ from .allowed import listed
 from .records import Epoch, Finish, Recorder
 
 
+class Columns(dict):
+    """A dict that says what there is, if asked for something else.
+
+    >>> Columns(loss=[0.5])["los"]
+    Traceback (most recent call last):
+    KeyError: "there is no 'los'; there are loss"
+    """
+
+    def __missing__(self, name):
+        raise KeyError(f"there is no {name!r}; there are {', '.join(self)}")
+
+
 class History:
     """The epochs of a run: what `Model.fit` returns.
 
@@ -35,7 +47,8 @@ class History:
         epochs = self.records.of(Epoch)
         self.epoch = [record.epoch for record in epochs]
         names = list(dict.fromkeys(name for record in epochs for name in record.metrics))
-        self.history = {name: [record.metrics.get(name) for record in epochs] for name in names}
+        self.history = Columns()
+        self.history |= {name: [record.metrics.get(name) for record in epochs] for name in names}
         for name in ("lr", "seconds", "samples"):
             self.history[name] = [getattr(record, name) for record in epochs]
 
@@ -56,6 +69,11 @@ class History:
         from .plots import Timeline
 
         return Timeline(self.records)
+
+    def __getattr__(self, name):
+        hint = f": history.history[{name!r}] has one value an epoch" if name in vars(self).get("history", ()) else ""
+        hint = ": dtnn.plots.curves(history) draws it" if name in ("plot", "show") else hint
+        raise AttributeError(f"a History has no {name!r}{hint}")
 
     def __len__(self):
         return len(self.epoch)

@@ -5,6 +5,7 @@ import threading
 from .. import allowed, inject
 from . import here, leftovers, logs, roster, waiting
 from .asked import asked, is_ready
+from .check_job import check_job
 from .started import Started
 
 
@@ -200,13 +201,11 @@ class Cluster:
         RuntimeError
             The cluster isn't running; or a rank has died, and there can't be new ones.
         TypeError
-            The job can't travel.
+            It is no function, can't be called with a communicator and the arguments, or can't travel.
         """
         from .parcel import pack
 
-        if not callable(job):
-            shown = allowed.shown(job)
-            raise TypeError(f"a job is a function that takes a communicator, not {shown}; pass the function itself")
+        check_job(job, args, kwargs)
         if self._crew is None:
             raise RuntimeError("the cluster is stopped: start it with cluster.start(), or use it within `with Cluster(...)`")
         parcel = pack(inject.affected(job, self.ranks), args, kwargs)
