@@ -71,12 +71,22 @@ class Accounts:
 
     @property
     def seconds(self):
-        """Seconds of these steps, the mean over the ranks."""
+        """Seconds of these steps, the mean over the ranks that train."""
         return self.mean("seconds")
 
+    @property
+    def trained(self):
+        """The accounts of the ranks that train: a server has no samples, and its time is another's."""
+        return {rank: account for rank, account in self.ranks.items() if account["samples"]} or self.ranks
+
+    @property
+    def servers(self):
+        """The ranks that don't."""
+        return [rank for rank in self.ranks if rank not in self.trained]
+
     def mean(self, *phases):
-        """Seconds in these phases, the mean over the ranks."""
-        return sum(account[phase] for account in self.ranks.values() for phase in phases) / max(1, len(self.ranks))
+        """Seconds in these phases, the mean over the ranks that train."""
+        return sum(account[phase] for account in self.trained.values() for phase in phases) / max(1, len(self.trained))
 
     def share(self, *phases):
         """The same as a share of all time."""

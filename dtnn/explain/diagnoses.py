@@ -6,13 +6,14 @@ from .. import phrases
 from .finding import Finding
 
 FEW = 0.02  # a difference between ranks below this share is none
+SLOW, LONG = 2e7, 1e-3  # bytes a second, seconds: who takes longer, at less than that, waits for latency rather than bandwidth
 
 
 def waiting(a):
     """Load imbalance, if one rank is slower than the others; jitter, if they take turns."""
-    if len(a.ranks) < 2 or not a.mean("wait"):
+    if len(a.trained) < 2 or not a.mean("wait"):
         return None
-    own = {rank: a.own(rank) for rank in sorted(a.ranks)}
+    own = {rank: a.own(rank) for rank in sorted(a.trained)}
     slowest = max(own, key=own.get)
     others = [seconds for rank, seconds in own.items() if rank != slowest]
     explained = sum(own[slowest] - seconds for seconds in others) / len(own)
@@ -22,7 +23,7 @@ def waiting(a):
 
 
 def _imbalance(a, own, slowest, mean):
-    waited = sum(account["wait"] / account["steps"] for rank, account in a.ranks.items() if rank != slowest) / (len(own) - 1)
+    waited = sum(account["wait"] / account["steps"] for rank, account in a.trained.items() if rank != slowest) / (len(own) - 1)
     others = "the other rank" if len(own) == 2 else "the others"
     text = (
         f"Rank {slowest} is the slowest: {phrases.seconds(own[slowest])} of its own work a step, {others} "
@@ -50,7 +51,7 @@ def _doubt(a):
 
 
 def _against_imbalance(a, slowest):
-    samples = {rank: account["samples"] / account["steps"] for rank, account in a.ranks.items()}
+    samples = {rank: account["samples"] / account["steps"] for rank, account in a.trained.items()}
     most = max(number for rank, number in samples.items() if rank != slowest)
     if samples[slowest] > (1 + FEW) * most:
         whole = f"batch_size={-(-round(sum(samples.values())) // len(samples)) * len(samples)}"
@@ -114,10 +115,16 @@ def _against_transfer(a):
     if algorithm and "native" not in algorithm.group(1):
         name = algorithm.group(1).removeprefix("<function ").strip("'")
         return f"Compare {name} with the library's own reduction: strategy=AllReduce()."
+    if a.servers:
+        return f"All gradients go through rank {a.servers[0]}, one by one: strategy=AllReduce() divides that work among all."
+    if strategy.startswith("AllReduce") and a.a_step("bytes") / a.a_step("transfer") < SLOW and a.a_step("transfer") > LONG:
+        return "Most of it is starting to send: exchange more seldom. strategy=dtnn.parallel.LocalSGD(8) does in every 8th step."
+    if every := re.match(r"LocalSGD\(every=(\d+)", strategy):
+        return f"Average more seldom: strategy=dtnn.parallel.LocalSGD({2 * int(every.group(1))})."
     if len(a.hosts) > 1 and strategy.startswith("AllReduce"):
         return "Let communication go on behind backward: strategy=dtnn.parallel.AllReduce(overlap=True)."
     if a.a_step("bytes") > 4e6 and strategy.startswith("AllReduce"):
-        return 'Send less: strategy=dtnn.parallel.Compressed("fp16") halves the bytes, LocalSGD(8) sends every 8th step.'
+        return 'Send less: strategy=dtnn.parallel.Compressed("fp16") halves the bytes, LocalSGD(8) sends in every 8th step.'
     return f"{_twice_the_batch(a)} then the same bytes serve more samples."
 
 

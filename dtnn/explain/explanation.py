@@ -94,7 +94,8 @@ def explain(records):
 
 def _summary(a):
     parts = [f"{name} {phrases.share(a.share(phase))}" for phase, name in NAMES if a.share(phase) >= 0.005]
-    told = f"The time of {phrases.ranks(len(a.ranks))}, {phrases.seconds(a.a_step('seconds'))} a step: {', '.join(parts)}."
+    told = f"The time of {phrases.ranks(len(a.trained))}, {phrases.seconds(a.a_step('seconds'))} a step: {', '.join(parts)}."
+    told += "".join(f" Rank {rank} trains nothing: it is a server, and not counted." for rank in a.servers)
     injected = a.settings.get("injected", ())
     return f"{told} On purpose: {'; '.join(map(str, injected))}." if injected else told
 

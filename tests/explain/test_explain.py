@@ -1,12 +1,19 @@
 """Each diagnosis on records that were made for it."""
 
 import math
+import time
 
 import pytest
 
+from dtnn import Model, inject
+from dtnn.comm import run_threads
 from dtnn.explain import explain
+from dtnn.nn import Flatten, Layer, Linear
+from dtnn.parallel import ParameterServer
 from dtnn.records import Clock, Epoch, Ledger, Place, Resumed, Span, Start, Step, Trace
+from dtnn.training import train
 from tests.tracing.made import run_of
+from tests.training.test_train import rows
 
 STEPS = 100
 USUAL = {"data": 0.02, "forward": 0.3, "backward": 0.58, "wait": 0.0, "transfer": 0.03, "update": 0.03}
@@ -227,3 +234,66 @@ def test_faults_on_purpose_are_told():
     assert explain([start(injected=["rank 1 computes 1.5 times as long"]), ledger(0)]).summary.endswith(
         "On purpose: rank 1 computes 1.5 times as long."
     )
+
+
+SERVER = "ParameterServer(staleness=0)"
+
+
+def test_a_server_is_no_fast_rank():
+    """Two workers that are as fast as each other; the third rank has no samples, and waits for them."""
+    records = [start(3, strategy=SERVER, batch_size=100), ledger(0, 0, data=0, forward=0, backward=0, wait=0.9)]
+    told = explain([*records, ledger(1, 5000, wait=0.01), ledger(2, 5000)])
+    assert "imbalance" not in [finding.kind for finding in told.findings]
+    assert told.summary.startswith("The time of 2 ranks, 9.6 ms a step: forward 31 %")
+    assert told.summary.endswith("Rank 0 trains nothing: it is a server, and not counted.")
+    assert "batch_size" not in told.advice
+
+
+def test_a_slow_worker_is_compared_with_the_other_workers():
+    records = [start(3, strategy=SERVER, batch_size=100), *places("abc"), ledger(0, 0, data=0, forward=0, backward=0, wait=0.9)]
+    kind, text, advice = first(explain([*records, ledger(1, 5000, wait=0.5), ledger(2, 5000, backward=1.08)]))
+    assert kind == "imbalance"
+    assert "Rank 2 is the slowest: 14 ms of its own work a step, the other rank 9.0 ms" in text
+    assert "busy on c, where rank 2 runs" in advice
+
+
+def test_a_server_that_gradients_queue_at_is_named():
+    records = [start(3, strategy=SERVER), ledger(0, 0, data=0, forward=0, backward=0, wait=0.1)]
+    kind, _, advice = first(explain([*records, ledger(1, transfer=0.7), ledger(2, transfer=0.7)]))
+    assert (kind, advice.partition(",")[0]) == ("transfer", "All gradients go through rank 0")
+
+
+def test_where_latency_is_all_fewer_exchanges_are_advised():
+    told = [start(), *places(["a", "b"]), ledger(0, sent=25_000_000, transfer=2.0), ledger(1, sent=25_000_000, transfer=2.0)]
+    kind, _, advice = first(explain(told))
+    assert kind == "transfer"
+    assert "LocalSGD(8)" in advice
+    told[0] = start(strategy="LocalSGD(every=8, after=0)")
+    assert "LocalSGD(16)" in first(explain(told))[2]
+
+
+class Sleeps(Layer):
+    """Computes as long on every rank, whatever else the machine does."""
+
+    def forward(self, x, step=None):
+        if step.training:
+            time.sleep(0.004)
+        return x, lambda dy: dy
+
+
+@pytest.mark.parametrize("staleness", [None, 0, 1])
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_real_runs_with_a_server(staleness, ranks):
+    def job(comm, slow=None):
+        model = Model(Flatten(), Sleeps(), Linear(3), input_shape=(4,))
+        comm = inject.wrapped(comm, [{"slow": {ranks - 1: slow}}]) if slow else comm
+        settings = dict(batch_size=100, strategy=ParameterServer(staleness), settings={"batch_size": 100})
+        return list(train(comm, model, rows(2000), **settings))
+
+    told = explain([record for records in run_threads(job, ranks) for record in records])
+    assert "imbalance" not in [finding.kind for finding in told.findings], str(told)
+    assert "batch_size=100" not in told.advice
+    if ranks > 2 and staleness is not None:
+        told = explain([record for records in run_threads(job, ranks, 4.0) for record in records])
+        [found] = [finding for finding in told.findings if finding.kind == "imbalance"]
+        assert f"Rank {ranks - 1} is the slowest" in found.text
