@@ -90,9 +90,17 @@ class Disk:
 
     def save_overload(self, signature, result):
         """Write it; a full or read-only disk is no reason to stop."""
-        if folder() is None or result.library.has_dynamic_globals:
+        if result.library.has_dynamic_globals:
             return
-        payload = dumps(result._reduce())
+        try:
+            payload = dumps(result._reduce())
+        except RuntimeError as error:
+            if "no compiled object" not in str(error):
+                raise
+            # An interrupt during LLVM's work comes when it hands over the machine code: ctypes prints it there, and goes on.
+            raise KeyboardInterrupt from None
+        if folder() is None:
+            return
         try:
             write(self.path(signature, result.codegen), hashlib.sha256(payload).digest() + payload)
         except OSError as error:

@@ -48,6 +48,31 @@ def negative(x, y, zero):
 negative(x, y, np.float32(0))
 print("numba.np.linalg" in sys.modules, y.tolist())
 """
+INTERRUPTED = """
+import os, signal
+from numba.core.codegen import CPUCodeLibrary
+
+take = CPUCodeLibrary._object_compiled_hook.__func__
+
+def interrupted(cls, module, code):
+    if "relu_pass" in module.name and not seen:
+        seen.append(module.name)
+        os.kill(os.getpid(), signal.SIGINT)  # Ctrl-C while LLVM worked: Python notices here, called back by it
+    take(cls, module, code)
+
+seen = []
+signal.signal(signal.SIGINT, signal.default_int_handler)
+CPUCodeLibrary._object_compiled_hook = classmethod(interrupted)
+import numpy as np
+from dtnn.kernels.activations import relu
+x, y = np.arange(-1, 2, dtype=np.float32), np.zeros(3, np.float32)
+try:
+    relu(x, y)
+except KeyboardInterrupt:
+    print("interrupted", y.tolist())
+relu(x, y)
+print(y.tolist())
+"""
 COMPILED, LOADED = "[('activations.relu_pass', 1)] [0.0, 0.0, 1.0]", "[] [0.0, 0.0, 1.0]"
 
 
@@ -159,6 +184,17 @@ def test_a_damaged_file_is_compiled_again(tmp_path, damage):
     file.write_bytes(file.read_bytes()[:-7] if damage is None else damage)
     assert finish(python(RELU, tmp_path))[0] == COMPILED
     assert finish(python(RELU, tmp_path))[0] == LOADED
+
+
+@pytest.mark.parametrize("blocked", [False, True])
+def test_an_interrupt_while_llvm_works_is_an_interrupt(tmp_path, blocked):
+    """Not a RuntimeError of Numba's; the next call is right, and a process that comes later finds nothing half-made."""
+    if blocked:
+        (tmp_path / "file").write_text("")
+    out, _ = finish(python(INTERRUPTED, tmp_path / "file" if blocked else tmp_path))
+    assert out.splitlines() == ["interrupted [0.0, 0.0, 0.0]", "[0.0, 0.0, 1.0]"]
+    if not blocked:
+        assert finish(python(RELU, tmp_path))[0] == COMPILED
 
 
 def test_nothing_writable_is_one_note(tmp_path):
