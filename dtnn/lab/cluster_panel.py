@@ -11,11 +11,13 @@ from .. import allowed, machine
 from ..cluster import Cluster
 from ..cluster.doctor import diagnose
 from . import given
+from .keeping import Keeping
 from .looks import Message, button, enlarged, faint, style, title
 from .panel import Panel, begin
 from .places import LAUNCHERS
 
 LOOK = 0.5  # seconds between two looks at the ranks
+SELDOM = 1.5  # seconds more at most, where a look takes long
 LINES = 40  # of the log
 MOST = 256  # ranks
 COLOURS = {
@@ -63,9 +65,11 @@ class ClusterPanel(Panel):
         launcher = given.choice("launcher", launcher, LAUNCHERS.values(), "; hand over another kind as cluster=...")
         self.take_the_cells_place()
         self.cluster, self._given, self._busy, self._closed, self._watching = cluster, cluster is not None, False, False, None
+        self._keeping, self._unseen = Keeping(self, lambda: self._busy), False
+        self._shown_log = self._shown_ranks = None
         self._make(ranks, launcher)
         enlarged(self.box, allowed.flag("big", big))
-        self._look()
+        self._take(self._seen())
 
     def _make(self, ranks, launcher):
         name = next(name for name, value in LAUNCHERS.items() if value == launcher)
@@ -91,7 +95,7 @@ class ClusterPanel(Panel):
     # ---- buttons
 
     def start(self):
-        """Start the ranks; nothing happens if they run."""
+        """Start the ranks, new ones where some have died; nothing happens if they run."""
         self._do("starting", self._start)
 
     def stop(self):
@@ -125,10 +129,12 @@ class ClusterPanel(Panel):
         finally:
             self._busy = False
             self.state.value = ""
-            self._look()
+            await self._look()
 
     def _start(self):
-        if self.cluster is None or (self._asked() != self._place and not self._given and self.cluster.state != "running"):
+        if self.cluster is not None and self.cluster.state == "dead":
+            self.cluster.stop()  # what is left of it; else it would count as running
+        if self.cluster is None or (not self._given and self._asked() != self._place and self.cluster.state != "running"):
             self._place = self._asked()
             self.cluster = Cluster(**self._place, on_wait=self._say)
         self.cluster.start()
@@ -151,17 +157,40 @@ class ClusterPanel(Panel):
 
     # ---- what is seen
 
-    def _look(self):
-        """Bring table, log and buttons up to date."""
+    async def _look(self):
+        """Bring table, log and buttons up to date; what can't be looked at is said until it can."""
+        try:
+            seen = await asyncio.to_thread(self._seen)  # ranks that don't answer would hold the notebook
+        except Exception as error:  # a cluster that dies while it is looked at
+            self.message.say(error)
+            self._unseen = True
+            self._enable()
+            return
+        if self._unseen:
+            self.message.say("")
+            self._unseen = False
+        self._take(seen)
+
+    def _seen(self):
+        """The cluster as a page, its log, its state, its ranks' descriptions."""
         if self.cluster is None:
-            self.table.value = faint("no cluster yet")
-        else:
-            self.table.value = self.cluster._repr_html_()
-            log = self.cluster.log(lines=LINES)
+            return faint("no cluster yet"), "", "", []
+        return self.cluster._repr_html_(), self.cluster.log(lines=LINES), self.cluster.state, self.cluster.describe()
+
+    def _take(self, seen):
+        """Show what was seen; when ranks have come or gone, also in the notebook that is saved."""
+        self.table.value, log, state, rows = seen
+        dead = [str(row["rank"]) for row in rows if row["state"] == "dead"] if state == "dead" else []
+        if not self._busy:
+            self.state.value = faint(f"rank {', '.join(dead)} died; start makes new ranks") if dead else ""
+        if log != self._shown_log:
             text = f'<pre style="font-size: 11px">{html.escape(log)}</pre>'
             opened = f'<details><summary class="dtnn-faint">log</summary>{text}</details>'
-            if log != getattr(self, "_shown_log", None):
-                self._shown_log, self.log.value = log, opened if log else ""
+            self._shown_log, self.log.value = log, opened if log else ""
+        ranks = state, [row.get("pid") for row in rows], dead
+        if ranks != self._shown_ranks:
+            self._shown_ranks = ranks
+            self._keeping.soon()
         self._enable()
 
     def _enable(self):
@@ -178,22 +207,19 @@ class ClusterPanel(Panel):
         while not self._closed:
             await asyncio.sleep(LOOK)
             begin_at = time.perf_counter()
-            try:
-                self._look()
-            except Exception as error:  # a cluster that dies while it is looked at
-                self.message.say(error)
-            await asyncio.sleep(10 * (time.perf_counter() - begin_at))  # a tenth of the notebook's time at most
+            await self._look()
+            await asyncio.sleep(min(SELDOM, 10 * (time.perf_counter() - begin_at)))
 
     def _ipython_display_(self):
         if self._watching is None:
             with contextlib.suppress(RuntimeError):  # no loop: a script
                 self._watching = asyncio.get_running_loop().create_task(self._watch())
-        self._look()
         super()._ipython_display_()
 
     def close(self):
         """Take it away, and stop the cluster that was started here."""
         self._closed = True
+        self._keeping.not_yet()
         if self.cluster is not None and not self._given:
             self.cluster.stop()
         super().close()

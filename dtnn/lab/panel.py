@@ -35,9 +35,14 @@ class Panel:
         self._display = self._display or f"dtnn-{uuid.uuid4().hex}"
         self._send(update=False)
 
+    @property
+    def displayed(self):
+        """Whether it was displayed, so that there is a place for its picture."""
+        return self._display is not None
+
     def keep_picture(self):
         """Put the present words and picture into what was displayed, so that a saved notebook has them."""
-        if self._display is not None:
+        if self.displayed:
             self._send(update=True)
 
     def _send(self, update):

@@ -9,6 +9,7 @@ import ipywidgets as widgets
 from .. import allowed, phrases
 from ..parallel import AllReduce
 from . import given, play_columns
+from .keeping import Keeping
 from .looks import WRAP, Message, button, enlarged, faint, style
 from .panel import Panel, begin
 from .play_controls import MOST, SETS, PlayControls
@@ -16,7 +17,6 @@ from .play_view import PlayView
 from .sheet import Sheet, side_by_side
 
 FRAME = 0.3  # seconds from picture to picture
-KEPT = 1.5  # seconds after the last step until a notebook that is saved has the picture
 
 
 class Playground(Panel):
@@ -56,8 +56,9 @@ class Playground(Panel):
     def __init__(self, data="circle", ranks=4, big=False):
         data, ranks = given.choice("data", data, SETS), given.whole("ranks", ranks, 1, MOST)
         self.take_the_cells_place()
-        self.play, self.view, self._playing, self._keeping = None, None, None, None
+        self.play, self.view, self._playing = None, None, None
         self._stepping, self._drawing = threading.Lock(), threading.Lock()
+        self._keeping = Keeping(self, self._stepping.locked)
         self._make(data, ranks, 1.5 if allowed.flag("big", big) else 1.0)
         enlarged(self.box, big)
         self._begin()
@@ -108,15 +109,15 @@ class Playground(Panel):
     def _step_clicked(self):
         if self._playing is None:
             begin(self._attended(1))
-            self._keep_soon()
+            self._keeping.soon()
 
     def run(self):
         """Train on, picture by picture; a second click stops."""
         if self._playing is not None:
             self._stop()
-            self._keep_soon()
+            self._keeping.soon()
         elif self.play is not None:
-            self._keep_not_yet()
+            self._keeping.not_yet()
             self.run_button.description = "■ stop"
             self._playing = begin(self._run())
 
@@ -152,25 +153,10 @@ class Playground(Panel):
             self._playing.cancel()
             self._playing, self.run_button.description = None, "▶ run"
 
-    def _keep_soon(self):
-        """A while after the last click, since what is shown is shown anew then."""
-        self._keep_not_yet()
-        self._keeping = begin(self._keep()) if self._display is not None else None
-
-    def _keep_not_yet(self):
-        if self._keeping is not None:
-            self._keeping.cancel()
-
-    async def _keep(self):
-        await asyncio.sleep(KEPT)
-        while self._stepping.locked():
-            await asyncio.sleep(KEPT)
-        self.keep_picture()
-
     def close(self):
         """End the ranks and take it away."""
         self._stop()
-        self._keep_not_yet()
+        self._keeping.not_yet()
         play, self.play = self.play, None
         if play is not None:
             play.close()

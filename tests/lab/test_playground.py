@@ -225,7 +225,7 @@ def test_what_the_ranks_do_before_the_first_step_is_said(playground, in_a_notebo
 
 
 def test_the_last_picture_is_kept_a_while_after_the_last_click(playground, in_a_notebook, monkeypatch):
-    monkeypatch.setattr(module, "KEPT", 0.5)
+    monkeypatch.setattr("dtnn.lab.keeping.KEPT", 0.5)
     sent = []
     playground._display = "somewhere"
     monkeypatch.setattr(playground, "_send", lambda update: sent.append((update, playground.play.step)))
