@@ -9,6 +9,7 @@ from ..comm.collectives import WrongSum
 from ..nn.layer import call_forward
 from ..nn.parameters import named_layers
 from ..optim import SGD
+from ..parallel import OutOfSync
 from ..records import Note
 from .trial import Noting
 
@@ -41,7 +42,7 @@ def drift(trial):
         name = _first(trial, changes[moved[0]], 0 * changes[0], scale=1.0)
         whose = "all ranks" if len(moved) == trial.ranks else f"rank{'s' * (len(moved) > 1)} {', '.join(map(str, moved))}"
         return "drift", f"with a rate of 0 {name} changes on {whose}: {words}"
-    if differ:
+    if (changes != changes[0]).any():
         return "drift", f"with a rate of 0 the weights change, by less than rounding explains: {differ}. {words.capitalize()}"
 
 
@@ -51,12 +52,18 @@ def samples_used(trial):
 
     def used(comm):
         noting = Noting(trial.rows)
-        for record in trial.train(comm, trial.twin(), noting, **settings, **trial.settings):
-            if isinstance(record, Note):
-                noting.used.clear()  # what was only used to prepare
+        try:
+            for record in trial.train(comm, trial.twin(), noting, **settings, **trial.settings):
+                if isinstance(record, Note):
+                    noting.used.clear()  # what was only used to prepare
+        except OutOfSync:  # of a running statistic: what was not used by then says nothing
+            return None
         return noting.used
 
-    counts = Counter(index for indices in run_threads(used, trial.ranks) for index in indices)
+    found = run_threads(used, trial.ranks)
+    if None in found:
+        return None
+    counts = Counter(index for indices in found for index in indices)
     wrong = [index for index in range(len(trial.rows)) if counts[index] != 1]
     if wrong:
         times = ", ".join(f"sample {index} {counts[index]} times" for index in wrong[:4])

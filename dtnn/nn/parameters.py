@@ -195,9 +195,12 @@ class Parameters:
         for name, array in here.items():
             array[...] = arrays[name]
 
-    def hash(self):
-        """Hexadecimal digest of all values: equal on two ranks only if every bit is."""
-        return hashlib.sha256(self.value).hexdigest()
+    def hash(self, buffers=()):
+        """Hexadecimal digest of all values, and of the buffers of these names: equal on two ranks only if every bit is."""
+        found = hashlib.sha256(self.value)
+        for name in sorted(buffers):
+            found.update(np.ascontiguousarray(self.buffers[name]))
+        return found.hexdigest()
 
     def __reduce__(self):
         return Parameters, (self.layer, self.dtype)  # the layers carry the values; making it again makes the views

@@ -9,18 +9,21 @@ class OutOfSync(RuntimeError):
     """The replicas of a network are not equal any more; the text names the ranks and the first parameter that differs."""
 
 
-def in_sync(comm, parameters):
+def in_sync(comm, parameters, buffers=()):
     """Compare the parameters of all ranks by their hash; collective.
 
     Parameters
     ----------
     comm : Communicator
     parameters : Parameters
+    buffers : iterable of str
+        Names of running statistics that should be equal, too; the same on all ranks. Those of a rank's own batches are not, until
+        they are averaged.
 
     Raises
     ------
     OutOfSync
-        On all ranks, when a single bit differs.
+        On all ranks, when a single bit differs; names the ranks, and the first parameter or running statistic that differs.
 
     Notes
     -----
@@ -38,18 +41,21 @@ def in_sync(comm, parameters):
     Traceback (most recent call last):
     dtnn.parallel.in_sync.OutOfSync: the replicas differ, first in weight ...
     """
-    if comm.size == 1 or agree(comm, int(parameters.hash()[:16], 16)):
+    if comm.size == 1 or agree(comm, int(parameters.hash(buffers)[:16], 16)):
         return
-    place = first_difference(comm, [_digest(parameters, segment) for segment in parameters.segments])
+    held = {s.name: parameters.value[s.start : s.start + s.size] for s in parameters.segments}
+    held |= {name: parameters.buffers[name] for name in sorted(buffers)}
+    names, digests = list(held), [digest(np.ascontiguousarray(array)) for array in held.values()]
+    place = first_difference(comm, digests)
     if place is None:
         raise OutOfSync("ranks differ in the numbers between their parameters: something wrote beyond a parameter's end")
-    segment = parameters.segments[place]
-    said = who_says_what(comm, f"{_digest(parameters, segment):016x}")
+    said = who_says_what(comm, f"{digests[place]:016x}")
+    if names[place] in buffers:
+        raise OutOfSync(
+            f"the replicas differ, first in the running statistic {names[place]} (hashes: {said}). Something changed it on one "
+            f"rank only, or its batches were not summed alike; train anew, or begin with broadcast()"
+        )
     raise OutOfSync(
-        f"the replicas differ, first in {segment.name} (hashes: {said}). Their gradients were not summed alike, or something "
+        f"the replicas differ, first in {names[place]} (hashes: {said}). Their gradients were not summed alike, or something "
         f"changed weights on one rank only; train anew, or begin with broadcast()"
     )
-
-
-def _digest(parameters, segment):
-    return digest(np.ascontiguousarray(parameters.value[segment.start : segment.start + segment.size]))

@@ -90,7 +90,7 @@ def _end_epoch(replica, epoch, values, validation):
         found = evaluate(replica.comm, replica.model, validation, loss=replica.loss, metrics=replica.metrics, own=(own := {}))
         values |= {f"val_{name}": value for name, value in found.items()}
         replica.own |= {f"val_{name}": value for name, value in own.items()}
-    in_sync(replica.comm, replica.parameters)
+    in_sync(replica.comm, replica.parameters, replica.parameters.buffers)
     replica.past.append(values)
     told = tuple(replica.past), replica.batch_size, repr(replica.given)
     state = {name: np.copy(value) if np.ndim(value) else value for name, value in replica.exchange.whole_state().items()}

@@ -59,11 +59,12 @@ class Replica:
         self.before = BeforeStep(self.parameters)
         self.steps_per_epoch = math.ceil(len(data) / batch_size)
         # normalisation over all ranks reduces inside a step, so a rank without samples must go along
-        synced = [name for name, layer, _ in named_layers(model.net) if getattr(layer, "sync", False)]
+        synced = {name: layer for name, layer, _ in named_layers(model.net) if getattr(layer, "sync", False)}
         self.always = bool(synced)
+        self.common = [f"{name}.{buffer}" for name, layer in synced.items() for buffer in layer.buffers]  # equal at any time
         if synced and not self.exchange.lockstep:
             raise ValueError(
-                f"{strategy!r} lets ranks be at different steps, but {synced[0]} (sync=True) sums over all within a step: "
+                f"{strategy!r} lets ranks be at different steps, but {min(synced)} (sync=True) sums over all within a step: "
                 "build it with sync=False, or use a strategy whose ranks take each step together"
             )
 
@@ -134,7 +135,7 @@ class Replica:
         watch.lap("update")
         handed += exchange.mix(progress)
         if exchange.equal and (self.step in EARLY or self.step % EVERY == 0):
-            in_sync(self.comm, self.parameters)
+            in_sync(self.comm, self.parameters, self.common)
         watch.lap("transfer")
         watch.step(count, handed, own_loss)
         self.updated = self.step
@@ -222,11 +223,12 @@ class Replica:
     # ---- what all ranks must agree on
 
     def settle(self):
-        """The replicas become one; running statistics are weighted by the samples each rank has seen in this epoch."""
+        """The replicas become one; a rank's own running statistics are weighted by the samples it has seen in this epoch."""
         self.exchange.settle()
-        if self.comm.size > 1 and self.parameters.buffers:
+        own = sorted(self.parameters.buffers.keys() - set(self.common))
+        if self.comm.size > 1 and own:
             total = self.comm.Allreduce(float(self.samples))
-            for name in sorted(self.parameters.buffers):
+            for name in own:
                 buffer = self.parameters.buffers[name]
                 buffer *= self.samples / total
                 self.comm.Allreduce(buffer)
