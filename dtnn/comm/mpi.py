@@ -10,10 +10,11 @@ from functools import partial
 
 import numpy as np
 
-from .agreement import digest, disagreement, extremes, texts_of_ranks
-from .checked import described, known_rank
+from .checked import known_rank
+from .comparison import Comparison, Doubted
 from .failures import RankFailed
 from .flat import flat, number_or_array, put_back, reducible
+from .letterheads import PATIENCE, Letterheads
 from .messages import known_to_mpi, memory, pieces, take_back
 from .notices import Notices
 from .pending import NUMBERS, Pending
@@ -32,7 +33,7 @@ class MPI:
         For the work; ``COMM_WORLD`` if left out.
     notices : mpi4py.MPI.Comm, optional
         A duplicate of `world` for what must not get in the way of the work: notices of failure, and the comparison of what
-        ranks ask for. Without it there are neither.
+        ranks ask for. Without it there are neither, but with `blocking` one is made for the comparison.
     blocking : bool
         Use MPI's blocking calls, for jobs under ``mpiexec`` that nobody interrupts; there a failure ends all processes.
     crowded : bool, optional
@@ -45,9 +46,10 @@ class MPI:
     What is summed has the same bits on all ranks, but in which order it is added up is the library's affair.  Long arrays are
     added up in shared memory where all ranks are on one host, see `SharedSum`.
 
-    Before each collective ranks compare what they ask for, in a message of 16 bytes; MPI itself would add up what doesn't
-    belong together, wait for ever, or write beyond an array.  They don't with `blocking`, nor for `Iallreduce`, which must not
-    wait.  Deadlocks are not noticed either: try a new algorithm on threads first.
+    Before each collective ranks compare what they ask for, in shared memory or in a message of 16 bytes, see `Comparison`; MPI
+    itself would add up what doesn't belong together, wait for ever, or write beyond an array.  `Iallreduce` does so while it is
+    under way.  `Send` tells what kind of array it is the first time, see `Letterheads`.  Deadlocks are not noticed: try a new
+    algorithm on threads first.
 
     After a failure or an interrupt neither `world` nor `notices` may be used again, which `clean` says (`checkout` looks).
     The arrays of operations that were under way are kept for the life of the process, for MPI may still write to them.
@@ -63,18 +65,18 @@ class MPI:
         self._notices, self._house = Notices(library, notices), house
         self._crowded = is_crowded(self.world) if crowded is None else crowded
         self._patience = Patience(self._crowded)
-        self._beside, self._asked, self._shared = None, {}, None
+        self._own = self.world.Dup() if blocking and notices is None and self.size > 1 else None
+        beside = (notices if self._own is None else self._own) if self.size > 1 else None
+        self._comparison, self._letterheads = Comparison(self, beside), Letterheads(self, beside)
+        self._shared = None
         self._usual = None  # the flat array that was last added up in shared memory: a training asks for it in each step
-        if notices is not None and not blocking and self.size > 1:
-            self._beside = MPI(notices, crowded=self._crowded, house=self)
         self._operations = {"sum": library.SUM, "max": library.MAX, "min": library.MIN}
         self._interrupted = self._failed = False
 
     @property
     def clean(self):
         """Whether everything begun here has ended, without a failure or an interrupt."""
-        beside = self._beside is None or self._beside.clean
-        return beside and not (self.under_way or self._interrupted or self._failed or self._notices.failure)
+        return not (self.under_way or self._interrupted or self._failed or self._notices.failure)
 
     def Send(self, array, dest, tag=0):
         self._send(array, dest, tag).Wait()
@@ -98,7 +100,7 @@ class MPI:
     def Bcast(self, array, root=0):
         elements, root = flat(array, writeable=True), known_rank(root, self.size, "root")
         self._count(elements)
-        self._compare(f"Bcast from rank {root}", array)
+        self._comparison.compare(f"Bcast from rank {root}", array)
         begin = self.world.Bcast if self.blocking else self.world.Ibcast
         calls = (begin(memory(piece), root) for piece in pieces(elements))
         Pending(self, calls, elements, elements.nbytes, partial(put_back, elements, array)).Wait()
@@ -106,26 +108,30 @@ class MPI:
 
     def Allreduce(self, array, op="sum"):
         if array is self._usual and op == "sum":
-            self._add_up(array, *self._asking("Allreduce sum", array))
+            self._add_up(array, *self._comparison.asking("Allreduce sum", array))
             return array
         value, plain = number_or_array(array)
         elements, asked = reducible(value, op), f"Allreduce {op}"
         if op == "sum" and self._sums_in_shared_memory(elements, asked, value):
-            self._add_up(elements, *self._asking(asked, value))
+            self._add_up(elements, *self._comparison.asking(asked, value))
             put_back(elements, array)
             self._usual = array if array.ndim == 1 and elements.base is array.base else None
         else:
-            self._compare(asked, value)
+            self._comparison.compare(asked, value)
             self._reduce(value, elements, op, self.world.Allreduce if self.blocking else self.world.Iallreduce).Wait()
         return value.item() if plain else array
 
     def Iallreduce(self, array, op="sum"):
-        return self._reduce(array, reducible(array, op), op, self.world.Iallreduce)
+        elements = reducible(array, op)
+        verb = "Iallreduce" if self.blocking else "Allreduce"  # a blocking call of MPI and one that isn't never meet
+        doubt = self._comparison.begin(f"{verb} {op}", array)
+        pending = self._reduce(array, elements, op, self.world.Iallreduce)
+        return pending if doubt is None else Doubted(pending, doubt, self._comparison.settle)
 
     def Gather(self, array, root=0):
         elements, root = flat(array), known_rank(root, self.size, "root")
         self._count(elements)
-        self._compare(f"Gather to rank {root}", array)
+        self._comparison.compare(f"Gather to rank {root}", array)
         begin = self.world.Gather if self.blocking else self.world.Igather
         sent = pieces(elements)
         rows = [np.empty((self.size if self.rank == root else 0, piece.size), piece.dtype) for piece in sent]
@@ -134,11 +140,11 @@ class MPI:
         return np.concatenate(rows, axis=1).reshape(self.size, *array.shape) if self.rank == root else None
 
     def Barrier(self):
-        self._compare("Barrier")
+        self._comparison.compare("Barrier")
         self.meet()
 
     def Split(self, color, key=0):
-        self._compare("Split")
+        self._comparison.compare("Split")
         world = self.world.Split(self.library.UNDEFINED if color is None else color, key)
         if color is None:
             return None
@@ -151,6 +157,8 @@ class MPI:
             self.world.Free()
             if self._notices.comm is not None:
                 self._notices.comm.Free()
+            if self._own is not None:
+                self._own.Free()
 
     def fail(self, reason):
         self._failed = True
@@ -158,6 +166,10 @@ class MPI:
             print(f"rank {self.rank} failed: {reason}", file=sys.stderr, flush=True)  # the next line ends this process too
             self.world.Abort(1)
         self._notices.tell(reason)
+
+    def spoil(self):
+        """From now on this is good for nothing but `fail`: ranks disagree."""
+        self._failed = True
 
     def stir(self):
         """Let what is under way move on; from any thread. False: there is no use in doing it again, see `Stirring`."""
@@ -180,10 +192,10 @@ class MPI:
         if self._notices.hear():
             raise RankFailed(*self._notices.failure)
 
-    def wait(self, has_ended, size):
-        """Poll for `size` bytes until `has_ended()`, looking round meanwhile."""
+    def wait(self, has_ended, size, look=None):
+        """Poll for `size` bytes until `has_ended()`, looking round meanwhile; `look` looks for more than `self.look`."""
         next(NUMBERS)  # whoever looks on can tell this wait from the one before, where no message is waited for, either
-        self._patience.wait(has_ended, self.look, size)
+        self._patience.wait(has_ended, look or self.look, size)
 
     def meet(self):
         """A barrier of which nobody is told, and before which nothing is compared."""
@@ -195,12 +207,12 @@ class MPI:
 
     def let_go(self):
         """Give up the memory that ranks share, on this rank alone: nothing is to be added up here any more."""
-        self._shared = self._usual = None
+        self._shared = self._usual = self._comparison.rendezvous = None
 
     def _add_up(self, elements, text, number):
         self._count(elements)
         if not self._shared.add_up(elements, number):
-            self._disagree(text)
+            self._comparison.disagree(text)
 
     def _sums_in_shared_memory(self, elements, asked, value):
         """Whether a long array is added up there."""
@@ -215,45 +227,15 @@ class MPI:
         before that, for a rank that asks for something else takes no part in it.
         """
         if self._shared is None:
-            self._compare(asked, array)
+            self._comparison.compare(asked, array)
             self._shared = SharedSum(self, wanted=not self._crowded)
+            self._comparison.rendezvous = self._shared.rendezvous
         return self._shared
-
-    def _asking(self, asked, array=None):
-        """What this rank asks for, in words and as a number."""
-        key = (asked,) if array is None else (asked, array.dtype, array.shape)
-        if key not in self._asked:
-            text = asked if array is None else f"{asked} of {described(array)}"
-            self._asked[key] = text, digest(text) >> 1  # 63 bits
-        return self._asked[key]
-
-    def _compare(self, asked, array=None):
-        """Find out whether all ranks ask for the same; raises `Mismatch` if they don't."""
-        if self._beside is None:
-            return
-        text, number = self._asking(asked, array)
-        if self._shared is not None and self._shared.rendezvous is not None:
-            alike = self._shared.rendezvous.meet(number) is not None
-        else:
-            alike = self._beside.all_say(number)
-        if not alike:
-            self._disagree(text)
-
-    def all_say(self, number):
-        """Whether all ranks give the same number; a message of 16 bytes, before which nothing is compared; collective."""
-        found = extremes(number)
-        calls = (self.world.Iallreduce(self.library.IN_PLACE, found, self.library.MAX) for _ in range(1))
-        Pending(self, calls, found, found.nbytes).Wait()
-        return bool(found[0] == ~found[1])
-
-    def _disagree(self, text):
-        """Raise what says who asks for what; all ranks are here."""
-        self._failed = True
-        raise disagreement(texts_of_ranks(self._beside or self, text))
 
     def _send(self, array, dest, tag):
         elements, dest = flat(array), known_rank(dest, self.size, "dest")
         self._count(elements)
+        self._letterheads.send(array, dest, tag)
         calls = (self.world.Isend(memory(piece), dest, tag) for piece in pieces(elements))
         return Pending(self, calls, elements, elements.nbytes)
 
@@ -261,8 +243,14 @@ class MPI:
         elements, source = flat(array, writeable=True), known_rank(source, self.size, "source")
         messages = pieces(elements)
         calls = (self.world.Irecv(memory(piece), source, tag) for piece in messages)
-        expected = [(source, piece.nbytes) for piece in messages]
-        return Pending(self, calls, elements, elements.nbytes, partial(put_back, elements, array), expected)
+        place = self._letterheads.expect(source, tag)
+        said = partial(self._letterheads.said, place, PATIENCE)
+        expected = [(source, piece.nbytes, said) for piece in messages]
+        return Pending(self, calls, elements, elements.nbytes, partial(self._take_in, elements, array, place), expected)
+
+    def _take_in(self, elements, array, place):
+        self._letterheads.check(array, place)
+        put_back(elements, array)
 
     def _reduce(self, array, elements, op, begin):
         self._count(elements)

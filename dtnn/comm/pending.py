@@ -25,7 +25,8 @@ class Pending:
     finish : callable, optional
         Called once at the end.
     expected : list of tuple, optional
-        For receiving: source and bytes of each message, which what arrives must match.
+        For receiving: source and bytes of each message, which what arrives must match, and a function that says in words what
+        was sent, if it is known.
     """
 
     def __init__(self, comm, calls, buffers, size=0, finish=None, expected=None):
@@ -67,17 +68,20 @@ class Pending:
     def _ask(self, call, wanted):
         if wanted is None:
             return call()
-        source, size = wanted
+        source, size, said = wanted
         status = self.comm.library.Status()
         try:
             ended = call(status)
         except self.comm.library.Exception as error:
             if error.Get_error_class() != self.comm.library.ERR_TRUNCATE:
                 raise
-            raise Mismatch(f"rank {source} sent more than the {size} bytes that rank {self.comm.rank} receives") from error
-        if ended and status.Get_count(self.comm.library.BYTE) != size:
-            got = status.Get_count(self.comm.library.BYTE)
-            raise Mismatch(f"rank {source} sent {got} bytes, but rank {self.comm.rank} receives {size}; make the arrays alike")
+            raise Mismatch(
+                f"rank {source} sent {_in_words(said)}more than the {size} bytes that rank {self.comm.rank} receives"
+            ) from error
+        got = status.Get_count(self.comm.library.BYTE) if ended else size
+        if got != size:
+            what = f"{_in_words(said)}{got} bytes, but rank {self.comm.rank} receives {size}"
+            raise Mismatch(f"rank {source} sent {what}; make the arrays alike")
         return ended
 
     def _end(self):
@@ -85,3 +89,8 @@ class Pending:
         self.comm.under_way -= 1
         if self.finish:
             self.finish()
+
+
+def _in_words(said):
+    text = said()
+    return text and f"{text}, "

@@ -4,7 +4,12 @@ import platform
 from functools import partial
 
 POSSIBLE = platform.machine() in ("x86_64", "AMD64")  # others may show a rank what comes later before what comes earlier
-COUNT, SAID = 0, 1  # places in a rank's line; of what is said there are two, by turns
+MOST = 2**63 - 1
+COUNT, SAID, BEGUN = 0, 1, 5  # places in a rank's line; of what is said there are two, by turns
+
+
+class Crossed(Exception):
+    """Ranks have made calls in different orders, so that they will not meet."""
 
 
 class Rendezvous:
@@ -33,6 +38,7 @@ class Rendezvous:
         self.places = [rank * distance for rank in range(comm.size)]
         self.own = self.places[comm.rank]
         self.others = [place for place in self.places if place != self.own]
+        self.begun = 0
 
     def meet(self, common=0, own=0):
         """Wait for all; collective.
@@ -45,19 +51,42 @@ class Rendezvous:
         Returns
         -------
         list of int, or None
-            What each rank said of its own; None, on all ranks, if what should be common isn't.
+            What each rank said of its own; None, on all ranks, if what should be common isn't, or has been begun otherwise.
         """
         comm, lines, self.count = self.comm, self.lines, self.count + 1
         comm.under_way += 1
         said = SAID + 2 * (self.count % 2)
+        common = (common + self.begun) & MOST
         lines[self.own + said], lines[self.own + said + 1] = common, own
         lines[self.own + COUNT] = self.count
         if not self._all_there(self.count):
-            comm.wait(partial(self._all_there, self.count), 0)
+            try:
+                comm.wait(partial(self._all_there, self.count), 0, self._look)
+            except Crossed:
+                return None
         comm.under_way -= 1
         if any(lines[place + said] != common for place in self.others):
             return None
         return [lines[place + said + 1] for place in self.places]
+
+    def begin(self):
+        """Count something that is begun without waiting for others, which all ranks have to begin between the same meetings."""
+        self.begun += 1
+        self.lines[self.own + BEGUN] = self.begun
+
+    def crossed(self):
+        """Whether another rank has come to a later meeting than this one without having begun as much, or the other way round."""
+        for place in self.others:
+            begun = self.lines[place + BEGUN]
+            count = self.lines[place + COUNT]
+            if begun == self.lines[place + BEGUN] and (count - self.count) * (begun - self.begun) < 0:
+                return True
+        return False
+
+    def _look(self):
+        self.comm.look()
+        if self.crossed():
+            raise Crossed
 
     def _all_there(self, count):
         return min(map(self.lines.__getitem__, self.others)) >= count

@@ -11,7 +11,7 @@ import traceback
 import numpy as np
 import pytest
 
-from dtnn.comm import Mismatch, RankFailed, messages
+from dtnn.comm import MPI, Mismatch, RankFailed, messages
 from dtnn.comm import mpi as mpi_module
 from dtnn.comm.messages import pieces
 from dtnn.comm.pending import HELD
@@ -203,24 +203,77 @@ def send_long(pool):
     return counts
 
 
-def test_mismatch_names_ranks_and_shapes():  # case 27
-    for found in run_mpi(__file__, "disagree", 3):
-        assert found, "nothing was tried"
-        for name, text in found.items():
-            for word in [*MISMATCHES[name][1], "same calls in the same order"]:
-                assert word in text, name
+@pytest.mark.parametrize("together", [False, True], ids=["messages", "shared memory"])
+@pytest.mark.parametrize("blocking", [False, True], ids=["polled", "blocking"])
+def test_mismatch_names_ranks_and_shapes(blocking, together):  # case 27
+    for found in run_mpi(__file__, "disagree", 3, blocking, together, seconds=60):
+        assert sorted(found) == sorted({**MISMATCHES, **ORDERS})
+        for name, (text, seconds) in found.items():
+            assert seconds < 5, name
+            for word in [*{**MISMATCHES, **ORDERS}[name][1], "same calls in the same order"]:
+                assert word in text.replace("Iallreduce sum", "Allreduce sum"), name
 
 
-def disagree(pool):
+def request_and_barrier(comm):
+    """Rank 1 begins the sum after the barrier."""
+    array = np.zeros(5)
+    if comm.rank == 1:
+        comm.Barrier()
+    request = comm.Iallreduce(array)
+    if comm.rank != 1:
+        comm.Barrier()
+    request.Wait()
+
+
+def request_and_sum(comm):
+    """Rank 0 never makes the barrier's way, and waits for what others never begin."""
+    comm.Iallreduce(np.zeros(5)).Wait() if comm.rank == 0 else comm.Barrier()
+
+
+def waited_for_in_another_order(comm):
+    requests = [comm.Iallreduce(np.zeros(n)) for n in ((3, 5) if comm.rank else (5, 3))]
+    for request in requests if comm.rank else requests[::-1]:
+        request.Wait()
+
+
+ORDERS = {
+    "request before": (request_and_barrier, ["rank 1: Barrier", "ranks 0, 2: "]),
+    "request instead": (request_and_sum, ["ranks 1, 2: Barrier", "rank 0: Allreduce sum of float64 (5,)"]),
+    "waits": (
+        waited_for_in_another_order,
+        ["ranks 1, 2: Allreduce sum of float64 (3,)", "rank 0: Allreduce sum of float64 (5,)"],
+    ),
+}
+
+
+def disagree(pool, blocking, together):
     found = {}
-    for name, (job, _) in MISMATCHES.items():
-        if name.startswith("request"):
-            continue
-        comm = pool.checkout()
-        found[name] = mismatch_of(comm, job)
+    for name, (job, _) in {**MISMATCHES, **ORDERS}.items():
+        comm = pool.checkout(blocking=blocking)
+        if together:  # from now on all is compared where the ranks meet
+            comm._crowded = False
+            comm.Allreduce(np.ones(100_000))
+            assert comm._comparison.rendezvous is not None
+        begin = time.perf_counter()
+        try:
+            found[name] = mismatch_of(comm, job), time.perf_counter() - begin
+        except BaseException as error:
+            raise RuntimeError(f"{name} on rank {comm.rank}") from error
         assert not comm.clean
         next_run(pool)
     return found
+
+
+@pytest.mark.parametrize("together", [False, True], ids=["messages", "shared memory"])
+def test_a_batch_job_compares_without_notices_too(together):
+    for found in run_mpi(__file__, "disagree_in_a_batch_job", 2, together):
+        assert "rank 0: Allreduce sum of float64 (4,); rank 1: Allreduce max of float64 (4,)" in found
+
+
+def disagree_in_a_batch_job(pool, together):
+    comm = MPI(pool.world.Dup(), blocking=True, crowded=not together)
+    comm.Allreduce(np.ones(100_000))
+    return mismatch_of(comm, lambda comm: comm.Allreduce(np.array([1.0, 1, 2, 2]), "max" if comm.rank else "sum"))
 
 
 def test_failure_elsewhere_ends_waits_of_a_part():
@@ -251,25 +304,63 @@ def split_and_free(pool):
     return tuple(split.world == pool.library.COMM_NULL for split in (part, spoilt))
 
 
-def test_received_length_must_match():
-    found = run_mpi(__file__, "send_wrong_length", 2)
-    assert found[1] == ["rank 0 sent 8 bytes, but rank 1 receives 16", "rank 0 sent more than the 16 bytes"]
+@pytest.mark.parametrize("blocking", [False, True], ids=["polled", "blocking"])
+def test_received_arrays_must_match(blocking):
+    told = run_mpi(__file__, "send_something_else", 2, blocking)[1]
+    for text, (_, _, words) in zip(told, OTHERS, strict=True):
+        assert words in text
 
 
-def send_wrong_length(pool):
+OTHERS = [  # what is sent, one after the other with the last wrong, what is received, and what the receiver is told
+    ([np.zeros(1)], [np.zeros(2)], "rank 0 sent float64 (1,), 8 bytes, but rank 1 receives 16; make"),
+    ([np.zeros(3)], [np.zeros(2)], "rank 0 sent float64 (3,), more than the 16 bytes that rank 1 receives"),
+    ([np.zeros(2)], [np.zeros(4, "f4")], "rank 0 sent float64 (2,) to rank 1, which receives float32 (4,); make"),
+    ([np.zeros((2, 3))], [np.zeros((3, 2))], "rank 0 sent float64 (2, 3) to rank 1, which receives float64 (3, 2)"),
+    (
+        [np.zeros(2), np.zeros(2, "i8")],
+        [np.zeros(2), np.zeros(2)],
+        "rank 0 sent int64 (2,) to rank 1, which receives float64 (2,)",
+    ),
+    ([np.zeros(2), np.zeros(2)], [np.zeros(2), np.zeros(2, "i8")], "rank 0 sent an array of a kind that it had sent before"),
+]
+
+
+def send_something_else(pool, blocking):
     told = []
-    for sent in (1, 3):
-        comm = pool.checkout(fresh=True)
+    for sent, received, _ in OTHERS:
+        comm = pool.checkout(fresh=True, blocking=blocking)
         if comm.rank == 0:
-            comm.Send(np.zeros(sent), 1)
+            for array in sent:
+                comm.Send(array, 1)
             continue
+        for array in received[:-1]:
+            comm.Recv(array, 0)
         with pytest.raises(Mismatch) as caught:
-            comm.Recv(np.zeros(2), 0)
-        told.append(next(words for words in EXPECTED if words in str(caught.value)))
+            comm.Recv(received[-1], 0)
+        told.append(str(caught.value))
     return told
 
 
-EXPECTED = ["rank 0 sent 8 bytes, but rank 1 receives 16", "rank 0 sent more than the 16 bytes"]
+def test_what_is_told_of_messages_is_told_once():
+    """Kinds by the dozen, two tags, to itself and to others, and what lies the other way round: no letter is left."""
+    assert run_mpi(__file__, "send_all_kinds", 3) == [True] * 3
+
+
+def send_all_kinds(pool):
+    comm = pool.checkout()
+    for turn in range(3):
+        for dtype in ("f4", ">f4", "f8", "i4", "c16"):
+            for shape in ((), (0,), (3,), (2, 5), (5, 2)):
+                for step, tag in ((1, 0), (comm.size - 1, 5), (0, 0)):
+                    sent, received = np.full(shape, 1 + comm.rank, dtype), np.zeros(shape, dtype)
+                    comm.Sendrecv(sent, (comm.rank + step) % comm.size, received, (comm.rank - step) % comm.size, tag)
+                    assert (received == 1 + (comm.rank - step) % comm.size).all()
+        if turn == 0:
+            told = len(comm._letterheads.told)
+    comm.Barrier()
+    pair = pool.pair
+    pool.checkout()
+    return told == len(comm._letterheads.told) == 4 * 5 * 3 and pool.pair is pair
 
 
 def test_long_reason_is_cut_from_the_front():

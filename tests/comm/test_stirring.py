@@ -123,7 +123,7 @@ def sleep_meanwhile(pool):
     kept.start()
     time.sleep(1.0)
     kept.stop()
-    arrived = request.left[-1][0].Test()  # the library's own, once
+    arrived = request.pending.left[-1][0].Test()  # the library's own, once
     request.Wait()
     comm.Barrier()
     comm.interrupt()
