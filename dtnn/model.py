@@ -175,7 +175,10 @@ class Model:
 
     def suited(self, rows, loss):
         """Samples checked against this model's input and, for a loss that takes labels, its number of outputs."""
-        classes = self.net.shapes[-1][0] if getattr(loss, "takes_labels", False) else None
+        shape = self.net.shapes[-1]
+        classes = (
+            shape[0] if getattr(loss, "takes_labels", False) and len(shape) != 2 else None
+        )  # the loss checks those of tokens
         return rows.suit(self.input_shape, classes, self.takes_tokens)
 
     @property

@@ -8,7 +8,7 @@ import numpy as np
 from ..kernels import losses
 from .numbers import plain
 from .regression_losses import binary_cross_entropy, huber, mae, mse
-from .targets import arrays, as_labels, as_rows
+from .targets import arrays, as_labels, as_rows, as_rows_of
 
 # what a name as text may mean; CrossEntropy and Huber, which have settings, are imported
 __all__ = ["binary_cross_entropy", "cross_entropy", "hinge", "huber", "mae", "mse"]
@@ -17,12 +17,16 @@ __all__ = ["binary_cross_entropy", "cross_entropy", "hinge", "huber", "mae", "ms
 def cross_entropy(outputs, targets, weight=None):
     """Cross-entropy of softmax, from logits: sum over n of log(sum_k exp z[k, n]) - z[t[n], n].
 
+    Of a sequence each of the T tokens has a label, and the loss of a sample is the mean over its tokens: a language model is one
+    whose labels are the tokens one further, ``y = x[:, 1:]`` for inputs ``x[:, :-1]``.
+
     Parameters
     ----------
-    outputs : ndarray, (K, N)
+    outputs : ndarray, (K, N) or (K, T, N)
         Logits z: what the last Linear gives, without a softmax.
     targets : ndarray
-        Integer labels (N,) or (N, 1), or one-hot rows or shares (N, K).  A row of zeros counts nothing.
+        Integer labels (N,) or (N, 1), or one-hot rows or shares (N, K); of a sequence (N, T) or (N, T, K).  A row of zeros
+        counts nothing.
     weight : float, optional
         GLOBAL number of samples, which the gradient is divided by; None: N.
 
@@ -30,8 +34,8 @@ def cross_entropy(outputs, targets, weight=None):
     -------
     float
         The sum over this rank's samples (not divided).
-    ndarray, (K, N)
-        (softmax - one hot) / weight.
+    ndarray, (K, N) or (K, T, N)
+        (softmax - one hot) / weight, of a sequence / (T weight).
 
     Raises
     ------
@@ -40,7 +44,7 @@ def cross_entropy(outputs, targets, weight=None):
 
     Notes
     -----
-    The largest logit is subtracted first, so nothing overflows; sums are float64.
+    The largest logit is subtracted first, so nothing overflows; sums are float64.  K exponentials a sample, one pass.
 
     Examples
     --------
@@ -48,6 +52,8 @@ def cross_entropy(outputs, targets, weight=None):
     >>> round(loss, 6), gradient.ravel().tolist()
     (0.693147, [0.5, -0.5])
     """
+    if np.ndim(outputs) == 3:
+        return of_tokens(cross_entropy, outputs, targets, weight, "cross_entropy")
     outputs = logits(outputs, "cross_entropy")
     (K, N), d = outputs.shape, np.empty_like(outputs)
     labels = as_labels(targets, N, "cross_entropy")
@@ -66,6 +72,8 @@ cross_entropy.takes_labels = True  # so labels can be checked before anything is
 @dataclass(frozen=True)
 class CrossEntropy:
     """`cross_entropy` with label smoothing: each target becomes (1 - s) one hot + s / K.
+
+    Outputs (K, N) or (K, T, N) and targets as there, at the same cost but for a one-hot row a sample.
 
     Parameters
     ----------
@@ -95,6 +103,8 @@ class CrossEntropy:
         """(sum of losses, gradient of sum / weight)"""
         if not self.label_smoothing:
             return cross_entropy(outputs, targets, weight)
+        if np.ndim(outputs) == 3:
+            return of_tokens(self, outputs, targets, weight, "CrossEntropy")
         outputs = logits(outputs, "CrossEntropy")
         K, s = len(outputs), self.label_smoothing
         rows = one_hot(targets, *outputs.shape, "CrossEntropy")
@@ -104,7 +114,13 @@ class CrossEntropy:
 def hinge(outputs, targets, weight=None):
     """Categorical hinge of Keras: max(0, 1 + the largest output of a wrong class - the output of the right one).
 
-    Targets as for `cross_entropy`.
+    Outputs (K, N) or (K, T, N), targets as for `cross_entropy`: integer labels (N,) or one-hot rows (N, K), of which one of
+    zeros counts nothing; of a sequence (N, T) or (N, T, K).
+
+    Notes
+    -----
+    A few passes of NumPy over the outputs, and 16 K bytes a sample.  Crammer and Singer, "On the algorithmic implementation of
+    multiclass kernel-based vector machines", 2001.
 
     Examples
     --------
@@ -112,13 +128,15 @@ def hinge(outputs, targets, weight=None):
     >>> round(loss, 6), gradient.ravel().tolist()
     (0.7, [-1.0, 1.0])
     """
+    if np.ndim(outputs) == 3:
+        return of_tokens(hinge, outputs, targets, weight, "hinge")
     outputs = logits(outputs, "hinge")
     K, N = outputs.shape
     right = one_hot(targets, K, N, "hinge").T > 0
     place, columns = right.argmax(0), np.arange(N)
     others = np.where(right, -np.inf, outputs)
     rival = others.argmax(0)
-    margin = 1 + outputs[rival, columns] - outputs[place, columns]
+    margin = np.where(right.any(0), 1 + outputs[rival, columns] - outputs[place, columns], 0)  # of a row of zeros there is none
     slope = np.where(np.isnan(margin), margin, margin > 0) / (N if weight is None else weight)
     d = np.zeros_like(outputs)
     d[rival, columns] += slope
@@ -129,11 +147,20 @@ def hinge(outputs, targets, weight=None):
 hinge.takes_labels = True
 
 
+def of_tokens(loss, outputs, targets, weight, name):
+    """(sum of losses, gradient of sum / weight) for outputs (K, T, N): a sample's loss is the mean over its tokens."""
+    T, N = outputs.shape[1:]
+    rows, labels = as_rows_of(outputs, targets, name)
+    total, d = loss(rows, labels, T * (N if weight is None else weight))
+    return total / max(1, T), d.reshape(outputs.shape)
+
+
 def logits(outputs, name):
     """Outputs of a classifier: (K, N), C-contiguous."""
     if arrays(outputs, name).ndim != 2:
         raise ValueError(
-            f"{name}: outputs have shape {outputs.shape}, but must be (classes, N); end the model with Linear(classes)"
+            f"{name}: outputs have shape {outputs.shape}, but must be (classes, N), or (classes, tokens, N) for a sequence; "
+            "end the model with Flatten(), Linear(classes)"
         )
     return np.ascontiguousarray(outputs)
 

@@ -71,8 +71,8 @@ def test_wrong_labels_are_named():
         cross_entropy(z, np.zeros((2, 4)))
     with pytest.raises(ValueError, match=r"type float64; give integer labels .* or use another loss, and metric,"):
         cross_entropy(z, np.array([0.5, 1.5]))
-    with pytest.raises(ValueError, match=r"end the model with Linear\(classes\)"):
-        cross_entropy(np.zeros((3, 2, 2), np.float32), np.array([0, 1]))
+    with pytest.raises(ValueError, match=r"end the model with Flatten\(\), Linear\(classes\)"):
+        cross_entropy(np.zeros((3, 2, 2, 2), np.float32), np.array([0, 1]))
 
 
 def test_empty_share():
@@ -157,3 +157,48 @@ def test_hinge():
 
 def test_names_of_the_module_are_losses():
     assert {"cross_entropy", "mse", "mae", "huber", "hinge", "binary_cross_entropy"} <= set(losses.__all__)
+
+
+def test_hinge_of_a_row_of_zeros_counts_nothing():
+    outputs, rows = np.array([[0.5, 0.5], [0.2, 0.2]]), np.array([[1, 0], [0, 0]])
+    loss, d = hinge(outputs, rows, 2)
+    alone, slopes = hinge(outputs[:, :1], rows[:1], 2)
+    assert loss == alone == pytest.approx(0.7)
+    np.testing.assert_array_equal(d, np.concatenate([slopes, np.zeros((2, 1))], axis=1))
+
+
+OF_TOKENS = [cross_entropy, CrossEntropy(0.1), hinge]
+
+
+@pytest.mark.parametrize("loss", OF_TOKENS)
+@pytest.mark.parametrize("weight", [None, 20])
+def test_tokens_are_a_mean_over_the_samples_of_their_places(loss, weight):
+    rng = np.random.default_rng(0)
+    z, labels = rng.standard_normal((4, 3, 5)), rng.integers(0, 4, (5, 3))
+    total, d = loss(z, labels, weight)
+    assert d.shape == z.shape
+    assert d.flags.c_contiguous
+    places = [loss(z[:, t], labels[:, t], weight) for t in range(3)]
+    assert total == pytest.approx(np.mean([found for found, _ in places]))
+    np.testing.assert_allclose(d, np.stack([slopes for _, slopes in places], axis=1) / 3, atol=1e-15)
+    one_hot = loss(z, np.eye(4)[labels], weight)
+    assert one_hot[0] == pytest.approx(total)
+    np.testing.assert_allclose(one_hot[1], d, atol=1e-15)
+    assert loss(z[..., :0], labels[:0], 5)[1].shape == (4, 3, 0)
+
+
+@pytest.mark.parametrize("loss", OF_TOKENS)
+def test_wrong_labels_of_tokens_are_named(loss):
+    z = np.zeros((4, 3, 2), np.float32)
+    with pytest.raises(
+        ValueError, match=r"label 4 of token 1 of sample 0 is none of the model's 4 outputs; labels must be 0 \.\. 3"
+    ):
+        loss(z, np.array([[0, 4, 0], [5, 0, 0]]))
+    for targets, shape in ((np.array([0, 1]), r"\(2,\)"), (np.zeros((3, 2), int), r"\(3, 2\)")):
+        wanted = (
+            rf"targets have shape {shape}.* each of 3 tokens of 2 samples; give a label for each token, \(2, 3\), or put Flatten"
+        )
+        with pytest.raises(ValueError, match=wanted):
+            loss(z, targets)
+    with pytest.raises(ValueError, match="targets have 5 columns, but the model has 4 outputs"):
+        loss(z, np.zeros((2, 3, 5)))

@@ -87,3 +87,30 @@ def test_accuracy_of_a_single_output_is_its_sign():
         metrics.accuracy.sums(outputs, np.array([0, 1, 2, 0]))
     with pytest.raises(ValueError, match=r"targets have shape \(3,\), but there are 4 samples"):
         metrics.accuracy.sums(outputs, np.array([0, 1, 0]))
+
+
+@pytest.mark.parametrize("metric", [m for m in OF_CLASSES if not isinstance(m, metrics.Hinge)])
+def test_a_token_counts_like_a_sample(metric):
+    outputs, labels = SCORES.reshape(4, 5, 10), LABELS.reshape(5, 10).T  # (K, T, N), (N, T)
+    np.testing.assert_array_equal(metric.sums(outputs, labels), metric.sums(SCORES, LABELS))
+    np.testing.assert_array_equal(metric.sums(outputs, np.eye(4)[labels]), metric.sums(SCORES, LABELS))
+    parts = metric.sums(outputs[..., :3], labels[:3]) + metric.sums(outputs[..., 3:], labels[3:])
+    np.testing.assert_array_equal(parts, metric.sums(SCORES, LABELS))
+    with pytest.raises(ValueError, match=r"give a label for each token, \(10, 5\)"):
+        metric.sums(outputs, labels[:, :1])
+
+
+def test_a_single_output_is_a_decision_between_two_classes():
+    z, t = rng.standard_normal((1, 40)), rng.integers(0, 2, 40)
+    right, taken, there = ((z[0] > 0) & (t == 1)).sum(), (z[0] > 0).sum(), (t == 1).sum()
+    for targets in (t, t[:, None].astype(np.float32)):
+        assert value(metrics.precision, z, targets) == pytest.approx(right / taken)
+        assert value(metrics.recall, z, targets) == pytest.approx(right / there)
+        assert value(metrics.f1, z, targets) == pytest.approx(2 * right / (taken + there))
+        matrix = metrics.ConfusionMatrix(2).matrix(metrics.ConfusionMatrix(2).sums(z, targets))
+        assert matrix[1].tolist() == [there - right, right]
+        assert matrix.sum() == 40
+    with pytest.raises(ValueError, match=r"precision: a target is 2; with a single output they are 0 or 1"):
+        metrics.precision.sums(z, t + 1)
+    with pytest.raises(ValueError, match=r"the model has 1 outputs; write ConfusionMatrix\(2\)"):
+        metrics.ConfusionMatrix(3).sums(z, t)

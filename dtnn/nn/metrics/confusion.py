@@ -6,7 +6,8 @@ import numpy as np
 
 from ..losses import not_a_label, one_hot
 from ..numbers import whole
-from .right import labels_of, ratio
+from ..targets import as_rows_of
+from .right import labels_of, ratio, yes_or_no
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class ConfusionMatrix:
     Parameters
     ----------
     classes : int
-        The number of outputs of the model.
+        The number of outputs of the model; 2 for a single one, as `binary_cross_entropy` takes it.
 
     Raises
     ------
@@ -42,16 +43,20 @@ class ConfusionMatrix:
     def sums(self, outputs, targets):
         """The matrix, flat: classes x classes numbers, for outputs (classes, N) and targets as for `Accuracy`."""
         K = self.classes
-        if len(outputs) != K:
+        outputs, targets = as_rows_of(outputs, targets, self.name)
+        if len(outputs) != K and (len(outputs), K) != (1, 2):
             raise ValueError(
                 f"ConfusionMatrix(classes={K}): the model has {len(outputs)} outputs; "
-                f"write ConfusionMatrix({len(outputs)}), or end the model with Linear({K})"
+                f"write ConfusionMatrix({max(2, len(outputs))}), or end the model with Linear({K})"
             )
-        labels = labels_of(outputs, targets, self.name)
+        if len(outputs) == 1:
+            labels, guess = yes_or_no(outputs, targets, self.name).astype(int), (outputs[0] > 0).astype(int)
+        else:
+            labels, guess = labels_of(outputs, targets, self.name), outputs.argmax(0)
         wrong = np.flatnonzero((labels < 0) | (labels >= K))
         if wrong.size:
             raise not_a_label(self.name, labels[wrong[0]], wrong[0], K)
-        return np.bincount(labels * K + outputs.argmax(0), minlength=K * K).astype(np.float64)
+        return np.bincount(labels * K + guess, minlength=K * K).astype(np.float64)
 
     def matrix(self, sums):
         """(classes, classes)"""
@@ -66,7 +71,8 @@ class ConfusionMatrix:
 class Precision:
     """Of those taken for a class, the share that are of it; the mean over the classes that occur ("macro").
 
-    A class that nothing was taken for counts 0.
+    A class that nothing was taken for counts 0.  With a single output z[n], as `binary_cross_entropy` takes it, that of class 1
+    alone, which a sample is taken for where z > 0.
 
     Examples
     --------
@@ -79,8 +85,12 @@ class Precision:
 
     def sums(self, outputs, targets):
         """For each of the K classes: rightly taken for it, taken for it, of it; 3 K numbers for outputs (K, N)."""
-        K, guess = len(outputs), np.eye(len(outputs))[outputs.argmax(0)]
-        truth = one_hot(targets, K, outputs.shape[-1], self.name)
+        outputs, targets = as_rows_of(outputs, targets, self.name)
+        if len(outputs) == 1:
+            guess, truth = (outputs > 0).T, yes_or_no(outputs, targets, self.name)[:, None]
+        else:
+            guess = np.eye(len(outputs))[outputs.argmax(0)]
+            truth = one_hot(targets, *outputs.shape, self.name)
         return np.concatenate([(guess * truth).sum(0), guess.sum(0), truth.sum(0)])
 
     def value(self, sums):
@@ -96,7 +106,7 @@ class Precision:
 
 @dataclass(frozen=True)
 class Recall(Precision):
-    """Of those of a class, the share that were taken for it; the mean over the classes that occur.
+    """Of those of a class, the share that were taken for it; the mean over the classes that occur; of a single output as there.
 
     Examples
     --------
@@ -114,7 +124,7 @@ class Recall(Precision):
 
 @dataclass(frozen=True)
 class F1(Precision):
-    """The harmonic mean of precision and recall of a class; the mean over the classes that occur.
+    """The harmonic mean of precision and recall of a class; the mean over the classes that occur; of a single output as there.
 
     Examples
     --------

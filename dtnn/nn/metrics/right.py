@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..numbers import whole
-from ..targets import as_labels, as_rows
+from ..targets import as_labels, as_rows, as_rows_of
 
 
 def labels_of(outputs, targets, name):
@@ -38,7 +38,8 @@ def ratio(part, total):
 class Accuracy:
     """Share of the samples n whose largest output argmax_k z[k, n] is the label t[n].
 
-    With a single output z[n], as `binary_cross_entropy` takes it, the label is 1 where z > 0, else 0.
+    With a single output z[n], as `binary_cross_entropy` takes it, the label is 1 where z > 0, else 0.  Of a sequence each token
+    has a label, and counts like a sample.
 
     Examples
     --------
@@ -50,7 +51,8 @@ class Accuracy:
     name = "accuracy"
 
     def sums(self, outputs, targets):
-        """(number right, number) for outputs (K, N) and targets (N,), (N, 1) or one-hot (N, K)."""
+        """(number right, number) for outputs (K, N) and targets (N,), (N, 1) or one-hot (N, K); or (K, T, N) and (N, T)."""
+        outputs, targets = as_rows_of(outputs, targets, self.name)
         if len(outputs) == 1:
             return np.array([np.count_nonzero((outputs[0] > 0) == yes_or_no(outputs, targets, self.name)), outputs.size], float)
         labels = labels_of(outputs, targets, self.name)
@@ -94,7 +96,8 @@ class TopK:
         return f"top{self.k}"
 
     def sums(self, outputs, targets):
-        """(number among them, number) for outputs (K, N) and targets (N,), (N, 1) or one-hot (N, K)."""
+        """(number among them, number) for outputs and targets as for `Accuracy`, of more than one output."""
+        outputs, targets = as_rows_of(outputs, targets, self.name)
         labels = labels_of(outputs, targets, self.name)
         own = outputs[labels, np.arange(len(labels))]
         before = (outputs > own).sum(0) + ((outputs == own) & (np.arange(len(outputs))[:, None] < labels)).sum(0)
