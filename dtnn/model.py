@@ -175,10 +175,8 @@ class Model:
 
     def suited(self, rows, loss):
         """Samples checked against this model's input and, for a loss that takes labels, its number of outputs."""
-        shape = self.net.shapes[-1]
-        classes = (
-            shape[0] if getattr(loss, "takes_labels", False) and len(shape) != 2 else None
-        )  # the loss checks those of tokens
+        shape, labels = self.net.shapes[-1], getattr(loss, "takes_labels", False)
+        classes = shape[0] if labels and len(shape) != 2 else None  # those of tokens are checked by the loss
         return rows.suit(self.input_shape, classes, self.takes_tokens)
 
     @property
