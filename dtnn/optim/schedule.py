@@ -4,7 +4,7 @@ import functools
 import inspect
 import math
 
-from ..allowed import listed, number, shown
+from ..allowed import flag, listed, number, shown
 from ..nn.numbers import plain
 
 
@@ -90,6 +90,11 @@ def of_epochs(name, value):
 def of_then(name, value):
     if not callable(value):
         number(name, value, "a rate of at least 0, or a schedule such as cosine(0.1)", lambda value: 0 <= value < math.inf)
+
+
+def of_direction(name, value):
+    if value is not None:
+        flag(name, value)
 
 
 def of_text(name, value):

@@ -7,8 +7,9 @@ a training that goes on after a checkpoint has the rate it would have had.
 
 import math
 
-from ..allowed import flag, whole
-from .schedule import checked, of_epochs, of_part, of_some, of_text, of_then, rate, schedule
+from ..allowed import whole
+from ..nn.metrics.direction import less_is_better
+from .schedule import checked, of_direction, of_epochs, of_part, of_some, of_text, of_then, rate, schedule
 
 
 @checked(lr=rate)
@@ -101,18 +102,19 @@ def warm_up(progress, then, epochs=5, start=0.0):
     return rate if done >= epochs else rate * (start + (1 - start) * done / epochs)
 
 
-@checked(lr=rate, metric=of_text, factor=rate, patience=whole, least_change=rate, least=rate, larger_is_better=flag)
-def plateau(progress, lr, metric="val_loss", factor=0.1, patience=10, least_change=1e-4, least=0.0, larger_is_better=False):
+@checked(lr=rate, metric=of_text, factor=rate, patience=whole, least_change=rate, least=rate, larger_is_better=of_direction)
+def plateau(progress, lr, metric="val_loss", factor=0.1, patience=10, least_change=1e-4, least=0.0, larger_is_better=None):
     """lr, times `factor` each time that `metric` has not improved by `least_change` (relative) for more than `patience` epochs.
 
-    Read off the metrics of all epochs so far, so it needs no memory of its own; not below `least`.
+    Of losses and errors less is better, of everything else more, unless `larger_is_better` says True or False.  Read off the
+    metrics of all epochs so far, so it needs no memory of its own; not below `least`.
 
     >>> from dtnn.optim import Progress
     >>> past = [{"val_loss": loss} for loss in (2.0, 1.0, 1.0, 1.0)]
     >>> plateau(0.5, patience=1)(Progress(step=1, epoch=4.0, past=past))
     0.05
     """
-    sign = -1 if larger_is_better else 1
+    sign = 1 if (less_is_better(metric) if larger_is_better is None else not larger_is_better) else -1
     best, waited, rate = math.inf, 0, lr
     for metrics in progress.past:
         value = sign * _measured(metrics, metric)

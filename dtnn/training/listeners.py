@@ -6,9 +6,8 @@ import warnings
 from dataclasses import dataclass, field
 
 from ..allowed import number, path, shown, whole
+from ..nn.metrics.direction import less_is_better
 from ..records import Epoch, Stop
-
-LESS_IS_BETTER = ("loss", "error", "entropy", "mse", "mae", "hinge", "huber")  # in a metric's name
 
 
 @dataclass
@@ -185,4 +184,4 @@ def sign(name):
     >>> sign("val_loss"), sign("val_f1")
     (1, -1)
     """
-    return 1 if any(word in name.lower() for word in LESS_IS_BETTER) else -1
+    return 1 if less_is_better(name) else -1

@@ -86,9 +86,22 @@ def test_plateau_falls_after_patience_and_only_then():
 
 
 def test_plateau_of_an_accuracy():
-    falls = plateau(1.0, "val_accuracy", factor=0.5, patience=0, larger_is_better=True)
-    assert rates(falls, 2, past=losses(0.5, 0.6, name="val_accuracy")) == [1.0]
-    assert rates(falls, 2, past=losses(0.6, 0.5, name="val_accuracy")) == [0.5]
+    """Which way is better is read off the name, as `EarlyStopping` does."""
+    for settings in ({}, {"larger_is_better": True}):
+        falls = plateau(1.0, "val_accuracy", factor=0.5, patience=0, **settings)
+        assert rates(falls, 2, past=losses(0.5, 0.6, name="val_accuracy")) == [1.0]
+        assert rates(falls, 2, past=losses(0.6, 0.5, name="val_accuracy")) == [0.5]
+    for name, settings in (("val_mse", {}), ("points", {"larger_is_better": False})):
+        falls = plateau(1.0, name, factor=0.5, patience=0, **settings)
+        assert rates(falls, 2, past=losses(0.5, 0.6, name=name)) == [0.5]
+        assert rates(falls, 2, past=losses(0.6, 0.5, name=name)) == [1.0]
+    with pytest.raises(TypeError, match=r"plateau: larger_is_better='no': give True or False"):
+        plateau(1.0, larger_is_better="no")
+
+
+def test_a_rising_accuracy_keeps_the_rate_of_a_training():
+    falls = plateau(0.5, "val_accuracy", factor=0.1, patience=3)
+    assert rates(falls, 12, past=losses(*(0.5 + 0.04 * n for n in range(12)), name="val_accuracy")) == [0.5]
 
 
 def test_plateau_of_something_that_is_not_measured():
