@@ -43,9 +43,11 @@ class Conv2d(Layer):
     algorithm : str
         "direct", "im2col", "winograd" (3 x 3, stride 1), or "auto": Winograd from 16 channels on where it can and pays, else
         direct; a depthwise one has kernels of its own.
-        They agree to 1e-5 of the largest number.  In float64 all but "im2col" are the plain loops.
+        Of the largest number, the direct sum errs by 4e-6 at most, Winograd by 1e-5 with up to 64 channels and 2.5e-5 with
+        512 (measured on normal numbers, against float64).  In float64 all but "im2col" are the plain loops.
     exact : bool
-        True: "auto" never takes Winograd, whose rounding errors are about three times those of the direct sum.
+        True: "auto" never takes Winograd, whose rounding errors are about 7 times those of the direct sum, in the
+        gradient of W up to 60 times.
 
     Raises
     ------

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dtnn.nn import Conv2d
-from tests.nn.checks import agree, build, check_gradients
+from tests.nn.checks import agree, build, check_gradients, gradients
 
 
 def ones(size, kernel, dtype, channels=1, **options):
@@ -126,6 +126,85 @@ def test_dilation(dtype):  # case 54
     assert y.ravel().tolist() == [108]
     even = (np.indices((5, 5)) % 2 == 0).all(0)
     np.testing.assert_array_equal(dx[0, :, :, 0], even)
+
+
+def plain_convolution(x, w, b, before, after, stride, dilation):
+    """Written with the definition alone: x (C, H, W, N) with zeros around it, an inner product for each window."""
+    padded = np.pad(x, ((0, 0), (before[0], after[0]), (before[1], after[1]), (0, 0)))
+    (M, _, KH, KW), (SH, SW), (DH, DW) = w.shape, stride, dilation
+    rows = range(0, padded.shape[1] - DH * (KH - 1), SH)
+    columns = range(0, padded.shape[2] - DW * (KW - 1), SW)
+    y = np.empty((M, len(rows), len(columns), x.shape[3]))
+    for i, row in enumerate(rows):
+        for j, column in enumerate(columns):
+            window = padded[:, row : row + DH * (KH - 1) + 1 : DH, column : column + DW * (KW - 1) + 1 : DW]
+            y[:, i, j] = np.einsum("mchk,chkn->mn", w, window) + b[:, None]
+    return y
+
+
+@pytest.mark.parametrize("algorithm", ["direct", "im2col", "auto"])
+@pytest.mark.parametrize("kernel", [(1, 1), (2, 2), (3, 3), (2, 5), (4, 3), (5, 4)])
+@pytest.mark.parametrize("dilation", [(1, 1), (2, 1), (3, 2)])
+def test_same_padding_has_the_values_of_the_definition(kernel, dilation, algorithm):
+    """An even window has its odd zero below and to the right, as TensorFlow and PyTorch have."""
+    layer, out = build(Conv2d(16, kernel, padding="same", dilation=dilation, algorithm=algorithm), (16, 9, 7), np.float32)
+    assert out == (16, 9, 7)
+    total = [d * (k - 1) for k, d in zip(kernel, dilation)]
+    before, after = [t // 2 for t in total], [t - t // 2 for t in total]
+    check_values(layer, (16, 9, 7), before, after, (1, 1), dilation)
+
+
+@pytest.mark.parametrize("kernel", [(2, 2), (3, 3), (4, 3)])
+@pytest.mark.parametrize("stride", [(2, 2), (1, 3), (3, 2)])
+@pytest.mark.parametrize("padding", [(0, 0), (1, 1), (2, 1)])
+@pytest.mark.parametrize("dilation", [(1, 1), (2, 1)])
+def test_strides_have_the_values_of_the_definition(kernel, stride, padding, dilation):
+    layer, _ = build(Conv2d(5, kernel, stride=stride, padding=padding, dilation=dilation), (3, 11, 8), np.float32)
+    check_values(layer, (3, 11, 8), padding, padding, stride, dilation)
+
+
+def check_values(layer, shape, before, after, stride, dilation):
+    rng = np.random.default_rng(0)
+    layer.bias.value[...] = rng.standard_normal(len(layer.bias.value))
+    x = rng.standard_normal((*shape, 3)).astype(np.float32)
+    expected = plain_convolution(
+        x.astype(float), layer.weight.value.astype(float), layer.bias.value, before, after, stride, dilation
+    )
+    y = layer(x)
+    assert y.shape == expected.shape
+    np.testing.assert_allclose(y, expected, atol=1e-5 * abs(expected).max())
+
+
+STATED = {16: (4e-6, 1e-5), 64: (4e-6, 1e-5), 256: (4e-6, 2.5e-5), 512: (4e-6, 2.5e-5)}  # channels: direct sum, Winograd
+
+
+@pytest.mark.parametrize("channels", STATED)
+@pytest.mark.parametrize("algorithm", ["direct", "winograd", "im2col"])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_rounding_is_what_the_docstring_says(channels, algorithm, seed):
+    rng, size = np.random.default_rng(seed), 16 if channels <= 64 else 8
+    layer, _ = build(Conv2d(channels, 3, padding=1, algorithm=algorithm), (channels, size, size), np.float32, seed)
+    x, dy = (rng.standard_normal((channels, size, size, 16)).astype(np.float32) for _ in range(2))
+    most = 1.25 * STATED[channels][algorithm == "winograd"]  # on CPUs whose sums have another order
+    exact = by_products(x.astype(float), layer.weight.value.astype(float), dy.astype(float))
+    y, dx, grads = gradients(layer, x, dy)
+    for found, right in zip((y, dx, grads["weight"]), exact):
+        assert abs(found - right).max() <= most * abs(right).max()
+
+
+def by_products(x, w, dy):
+    """y, dx and the gradient of the filter of a 3 x 3 convolution with a margin of 1, in float64: nine matrix products."""
+    (C, H, W, _), M = x.shape, len(w)
+    around = (0, 0), (1, 1), (1, 1), (0, 0)
+    padded, padded_dy = np.pad(x, around), np.pad(dy, around)
+    y, dx, dw = np.zeros(dy.shape), np.zeros(x.shape), np.zeros(w.shape)
+    for h in range(3):
+        for k in range(3):
+            v = padded[:, h : h + H, k : k + W].reshape(C, -1)
+            y += (w[:, :, h, k] @ v).reshape(y.shape)
+            dw[:, :, h, k] = dy.reshape(M, -1) @ v.T
+            dx += (w[:, :, h, k].T @ padded_dy[:, 2 - h : 2 - h + H, 2 - k : 2 - k + W].reshape(M, -1)).reshape(dx.shape)
+    return y, dx, dw
 
 
 def test_same_padding_of_a_dilated_kernel():  # case 53
