@@ -105,19 +105,28 @@ def test_threads(tmp_path):
 
 
 def test_trace(tmp_path):
-    (found,) = rows(tmp_path, "bench_trace.py", "--net", "mlp", "--batch", "16", "--rounds", "5", "--budget", "1")
-    assert found["spans"] > 10
-    assert found["default_share"] < 0.02
+    """What a look takes more than another step, twice a second, is a share that the machine's noise does not hide."""
+    (found,) = rows(tmp_path, "bench_trace.py", "--rounds", "15", "--budget", "12")
+    assert (found["net"], found["batch"]) == ("lenet5", 64)
+    assert found["spans"] >= 20  # each layer, forward and backward, and the phases
+    assert 0 < found["packing_us"] < 1000
+    assert found["traced_step_more_us"] < 1000
+    assert found["default_share"] < 0.002
+    assert found["default_ms"] < 1.25 * found["plain_ms"]
 
 
 def test_large_batch(tmp_path):
-    small, *large = rows(tmp_path, "bench_large_batch.py", "--net", "mlp", "--epochs", "6", "--seeds", "1")
+    """In as many epochs SGD as it is loses accuracy, a rate 64 times as large loses all, and LARS holds it."""
+    small, *large = rows(tmp_path, "bench_large_batch.py", "--net", "mlp", "--seeds", "1")
     assert small["batch"] == 32
     assert {row["batch"] for row in large} == {2048}
-    assert (small["steps"], large[0]["steps"]) == (750, 12)
+    assert (small["steps"], large[0]["steps"]) == (6250, 100)
     found = {row["recipe"]: row["accuracy"] for row in large}
-    assert found["SGD, linear"] < 0.5 < small["accuracy"]
-    assert found["LARS, LEGW"] > 0.5
+    assert small["accuracy"] > 0.93
+    assert found["SGD, as it is"] < small["accuracy"] - 0.02
+    assert found["LARS, LEGW"] > small["accuracy"] - 0.015
+    assert found["LARS, LEGW"] > found["SGD, as it is"] + 0.01
+    assert found["SGD, linear"] < 0.5
 
 
 def test_compile(tmp_path):
