@@ -62,6 +62,20 @@ def test_weights_that_change_by_one_bit(monkeypatch):
     assert "first in conv2d_1.weight" in said.text
 
 
+def test_weights_that_change_after_the_second_step(monkeypatch):
+    right = Together.mix
+
+    def mix(self, progress):
+        if self.comm.rank == 1 and progress.step == 2:
+            self.parameters.value[0] += 1e-3
+        return right(self, progress)
+
+    monkeypatch.setattr(Together, "mix", mix)
+    said = found()
+    assert said.broken == "later steps"
+    assert "the replicas differ, first in conv2d_1.weight" in said.text
+
+
 @pytest.mark.parametrize("strategy", [LocalSGD(2), Gossip("ring"), Sharded(), ParameterServer()], ids=repr)
 def test_averages_of_weights_are_no_drift(strategy):
     assert found(strategy=strategy, ranks=3).broken in ("", "later steps")
