@@ -27,6 +27,11 @@ class ReLU(Layer):
 
     After Conv2d, Linear, MaxPool2d, BatchNorm or Residual it is done in their own pass (`Sequential` finds that).
 
+    Notes
+    -----
+    No pass of its own there, else a pass over x forward, and one over dy backward.  Nair and Hinton, "Rectified linear units
+    improve restricted Boltzmann machines", 2010.
+
     Examples
     --------
     >>> import numpy as np
@@ -61,6 +66,7 @@ class LeakyReLU(Layer):
 
     Notes
     -----
+    A pass over x forward, and one over dy backward.
     Maas, Hannun and Ng, "Rectifier nonlinearities improve neural network acoustic models", 2013.
 
     Examples
@@ -91,6 +97,7 @@ class ELU(Layer):
 
     Notes
     -----
+    A pass over x forward, and one over dy backward.
     Clevert, Unterthiner and Hochreiter, "Fast and accurate deep network learning by exponential linear units", 2016.
 
     Examples
@@ -116,7 +123,8 @@ class GELU(Layer):
 
     Notes
     -----
-    Exact, not by tanh.  Hendrycks and Gimpel, "Gaussian error linear units", 2016.
+    Exact, not by tanh.  A pass over x forward, and one over dy backward.
+    Hendrycks and Gimpel, "Gaussian error linear units", 2016.
 
     Examples
     --------
@@ -137,6 +145,7 @@ class SiLU(Layer):
 
     Notes
     -----
+    A pass over x forward, and one over dy backward.
     Elfwing, Uchibe and Doya, "Sigmoid-weighted linear units for neural network function approximation", 2018.
 
     Examples
@@ -158,6 +167,10 @@ class Sigmoid(Layer):
 
     For training with `binary_cross_entropy` leave it out: that takes logits.
 
+    Notes
+    -----
+    A pass over x forward, and one over dy backward.
+
     Examples
     --------
     >>> import numpy as np
@@ -174,6 +187,10 @@ class Sigmoid(Layer):
 
 class Tanh(Layer):
     """y = (e^2x - 1) / (e^2x + 1), between -1 and 1; y and x (..., N) of any shape.
+
+    Notes
+    -----
+    A pass over x forward, and one over dy backward.
 
     Examples
     --------
@@ -192,6 +209,10 @@ class Tanh(Layer):
 class Arctanh(Layer):
     """y is the number whose tanh is x; NaN outside -1 <= x <= 1; y and x (..., N) of any shape.
 
+    Notes
+    -----
+    A pass over x forward, and one over dy backward.
+
     Examples
     --------
     >>> import numpy as np
@@ -208,6 +229,10 @@ class Arctanh(Layer):
 
 class Log(Layer):
     """y = log x; NaN below zero, -infinity at zero; y and x (..., N) of any shape.
+
+    Notes
+    -----
+    A pass over x forward, and one over dy backward.
 
     Examples
     --------

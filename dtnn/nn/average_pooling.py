@@ -14,17 +14,25 @@ from .pooling import pool_output, pool_window
 class AvgPool2d(Layer):
     """y[c, i, j, n] = mean of x[c, i SH - PH + h, j SW - PW + k, n], 0 <= h < KH, 0 <= k < KW.
 
+    x (C, H, W, N), y (C, HO, WO, N) with HO = floor((H + 2 PH - KH) / SH) + 1.
+
     Parameters
     ----------
     kernel_size : int or (int, int)
+        (KH, KW)
     stride : int or (int, int), optional
-        None: the kernel size.
+        (SH, SW); None: the kernel size.
     padding : int or (int, int)
-        Zeros on both sides, at most half of the kernel.
+        (PH, PW), zeros on both sides, at most half of the kernel.
     ceil_mode : bool
         Round the size of the output up: the last window may reach past the image.
     count_include_pad : bool
         Divide by the number of pixels with the padding (what `ceil_mode` adds beyond it never counts), or without.
+
+    Notes
+    -----
+    KH KW C HO WO N additions each way: one pass over x where windows don't overlap.  LeCun, Bottou, Bengio and Haffner,
+    "Gradient-based learning applied to document recognition", 1998.
 
     Examples
     --------
@@ -61,10 +69,17 @@ class AvgPool2d(Layer):
 class AdaptiveAvgPool2d(Layer):
     """An output of a given size, from windows as equal as can be: row i is the mean of floor(i H / HO) to ceil((i + 1) H / HO).
 
+    x (C, H, W, N), y (C, HO, WO, N)
+
     Parameters
     ----------
     output_size : int or (int, int)
         (HO, WO)
+
+    Notes
+    -----
+    A pass over x each way, a little more where windows overlap.  As in He, Zhang, Ren and Sun, "Spatial pyramid pooling in deep
+    convolutional networks", 2014.
 
     Examples
     --------
@@ -94,6 +109,10 @@ class AdaptiveAvgPool2d(Layer):
 
 class GlobalAvgPool2d(Layer):
     """y (C, N) = mean of x (C, H, W, N) over all pixels.
+
+    Notes
+    -----
+    A pass over x each way.  Lin, Chen and Yan, "Network in network", 2014.
 
     Examples
     --------

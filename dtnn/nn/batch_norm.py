@@ -15,7 +15,7 @@ from .passes import Pass, checked, joined
 
 
 class BatchNorm2d(Layer):
-    """y = weight (x - mean) / sqrt(var + eps) + bias, for x (C, H, W, N); mean and var (C,) over the batch and the pixels.
+    """y = weight (x - mean) / sqrt(var + eps) + bias, for x, y (C, H, W, N); mean, var (C,) over the batch and the pixels.
 
     In inference, and in nothing else, mean and var are the running ones: running = (1 - momentum) running + momentum batch.
 
@@ -32,7 +32,7 @@ class BatchNorm2d(Layer):
     -----
     2 C parameters, without weight decay.  var is that of the population to normalise with, and of the sample
     (divided by n - 1) in the running one, as in PyTorch.  Two passes over x forward, two backward; a ReLU that follows,
-    and the sum of a Residual, are free.  Ioffe and Szegedy, 2015.
+    and the sum of a Residual, are free.  Ioffe and Szegedy, "Batch normalization", 2015.
 
     Examples
     --------
@@ -147,7 +147,12 @@ class BatchNorm2d(Layer):
 
 
 class BatchNorm1d(Layer):
-    """The same for rows: x (D, N) or (D, T, N), mean and var (D,); see `BatchNorm2d`.
+    """The same for rows: x, y (D, N) or (D, T, N), mean and var (D,); see `BatchNorm2d`.
+
+    Notes
+    -----
+    2 D parameters, without weight decay; two passes over x forward, two backward.  Ioffe and Szegedy, "Batch normalization",
+    2015.
 
     Examples
     --------

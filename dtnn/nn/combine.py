@@ -13,7 +13,7 @@ from .sequential import Sequential
 
 
 class Residual(Layer):
-    """y = body(x) + shortcut(x); without a shortcut y = body(x) + x.
+    """y = body(x) + shortcut(x); without a shortcut y = body(x) + x, y and x (..., N) of one shape.
 
     Parameters
     ----------
@@ -97,6 +97,8 @@ def leaves_delta(body):
 class Concatenate(Layer):
     """y = the outputs of the branches, one after the other along the channels (the first axis).
 
+    x (C, ..., N); branches give (C1, ..., N), (C2, ..., N) ..., y (C1 + C2 + ..., ..., N).
+
     Parameters
     ----------
     *branches : Layer
@@ -106,6 +108,11 @@ class Concatenate(Layer):
     ------
     ValueError
         When built, if the branches' shapes differ in more than the number of channels.
+
+    Notes
+    -----
+    A pass over y forward, which copies; backward, a branch gets its part of dy.  Szegedy et al., "Going deeper with
+    convolutions", 2015.
 
     Examples
     --------

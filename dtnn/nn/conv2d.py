@@ -58,7 +58,9 @@ class Conv2d(Layer):
     Notes
     -----
     M (C / groups) KH KW + M parameters; 2 M (C / groups) KH KW HO WO N floating-point operations forward, twice as many
-    backward.  A ReLU that follows is free.
+    backward; Winograd multiplies a quarter as often.  A ReLU that follows is free.  LeCun, Bottou, Bengio and Haffner,
+    "Gradient-based learning applied to document recognition", 1998; Lavin and Gray, "Fast algorithms for convolutional neural
+    networks", 2016.
 
     Examples
     --------

@@ -7,7 +7,7 @@ from .passes import Pass, checked, joined
 
 
 class Dropout(Layer):
-    """y = x / (1 - rate) with probability 1 - rate, else 0; in inference y = x.
+    """y = x / (1 - rate) with probability 1 - rate, else 0; in inference y = x; y and x (..., N) of any shape.
 
     Parameters
     ----------
@@ -17,7 +17,8 @@ class Dropout(Layer):
     Notes
     -----
     The mask is a function of (seed, step, which dropout of the network, element, index of the sample in the global batch):
-    the same on any number of ranks, and never stored.  Srivastava et al., 2014.
+    the same on any number of ranks, and never stored: a pass over x forward, and one over dy backward, in which it is computed
+    again.  Srivastava et al., "Dropout: a simple way to prevent neural networks from overfitting", 2014.
 
     Examples
     --------

@@ -25,7 +25,9 @@ class Embedding(Layer):
 
     Notes
     -----
-    vocabulary x D parameters, first N(0, 1 / D).
+    vocabulary x D parameters, first N(0, 1 / D).  A pass over y forward, which reads D T N numbers, and one over dy backward; all
+    of W is sent and updated in a step, however few tokens occur in it.  Bengio, Ducharme, Vincent and Jauvin, "A neural
+    probabilistic language model", 2003.
 
     Examples
     --------
@@ -85,8 +87,8 @@ class Positions(Layer):
 
     Notes
     -----
-    D T parameters, first N(0, 0.02^2), without weight decay.  Gehring et al., "Convolutional sequence to sequence learning",
-    2017.
+    D T parameters, first N(0, 0.02^2), without weight decay.  A pass over x forward, and one over dy backward.  Gehring et al.,
+    "Convolutional sequence to sequence learning", 2017.
 
     Examples
     --------

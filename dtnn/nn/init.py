@@ -52,7 +52,7 @@ def he_normal(rng, shape, groups=1):
 
 
 def he_uniform(rng, shape, groups=1):
-    """U(-a, a), a = sqrt(6 / fan_in): the same variance.
+    """U(-a, a), a = sqrt(6 / fan_in): the same variance.  He et al., 2015.
 
     >>> weights = he_uniform(np.random.default_rng(0), (200, 100))
     >>> bool(abs(weights.var() - 2 / 100) < 0.001)
@@ -73,7 +73,7 @@ def glorot_normal(rng, shape, groups=1):
 
 
 def glorot_uniform(rng, shape, groups=1):
-    """U(-a, a), a = sqrt(6 / (fan_in + fan_out)): the same variance.
+    """U(-a, a), a = sqrt(6 / (fan_in + fan_out)): the same variance.  Glorot and Bengio, 2010.
 
     >>> weights = glorot_uniform(np.random.default_rng(0), (200, 100))
     >>> bool(abs(weights.var() - 2 / 300) < 0.001)
@@ -94,7 +94,7 @@ def lecun_normal(rng, shape, groups=1):
 
 
 def lecun_uniform(rng, shape, groups=1):
-    """U(-a, a), a = sqrt(3 / fan_in): the same variance.
+    """U(-a, a), a = sqrt(3 / fan_in): the same variance.  LeCun, Bottou, Orr and Müller, 1998.
 
     >>> weights = lecun_uniform(np.random.default_rng(0), (200, 100))
     >>> bool(abs(weights.var() - 1 / 100) < 0.001)

@@ -13,7 +13,7 @@ from .passes import Pass, checked, joined
 class LayerNorm(Layer):
     """y[d] = weight[d] (x[d] - mean) / sqrt(var + eps) + bias[d]; mean and var over d, for each sample or token by itself.
 
-    x (D, N) or (D, T, N)
+    y and x (D, N) or (D, T, N)
 
     Parameters
     ----------
@@ -23,7 +23,8 @@ class LayerNorm(Layer):
     Notes
     -----
     2 D parameters, without weight decay.  No statistics are kept: training and inference are the same, and on P ranks too.
-    Ba, Kiros and Hinton, 2016.
+    Three passes over x forward and two backward, all but the first from the cache.  Ba, Kiros and Hinton, "Layer normalization",
+    2016.
 
     Examples
     --------

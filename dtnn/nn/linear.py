@@ -28,6 +28,7 @@ class Linear(Layer):
     Notes
     -----
     M D + M parameters; 2 M D N floating-point operations forward, twice as many backward.  A ReLU that follows is free.
+    Rumelhart, Hinton and Williams, "Learning representations by back-propagating errors", 1986.
 
     Examples
     --------

@@ -73,7 +73,7 @@ cross_entropy.takes_labels = True  # so labels can be checked before anything is
 class CrossEntropy:
     """`cross_entropy` with label smoothing: each target becomes (1 - s) one hot + s / K.
 
-    Outputs (K, N) or (K, T, N) and targets as there, at the same cost but for a one-hot row a sample.
+    Outputs (K, N) or (K, T, N) and targets as there, in one pass, too, after one-hot rows are made.
 
     Parameters
     ----------

@@ -28,7 +28,8 @@ class MaxPool2d(Layer):
 
     Notes
     -----
-    A pass over x each way; a ReLU before or after it is free.
+    A pass over x each way; a ReLU before or after it is free.  Scherer, Müller and Behnke, "Evaluation of pooling operations in
+    convolutional architectures for object recognition", 2010.
 
     Examples
     --------

@@ -45,6 +45,10 @@ def mse(outputs, targets, weight=None):
 
     Outputs y (D, N), targets t (N,) or (N, D).
 
+    Notes
+    -----
+    A few passes of NumPy over the outputs.
+
     Examples
     --------
     >>> loss, gradient = mse(np.array([[1.0, 2.0]]), np.array([0.0, 0.0]))
@@ -59,6 +63,10 @@ def mae(outputs, targets, weight=None):
     """Mean absolute error: |y - t|; its slope at 0 is 0.
 
     Outputs y (D, N), targets t (N,) or (N, D).
+
+    Notes
+    -----
+    A few passes of NumPy over the outputs.
 
     Examples
     --------
@@ -86,7 +94,7 @@ class Huber:
 
     Notes
     -----
-    Huber, "Robust estimation of a location parameter", 1964.
+    A few passes of NumPy over the outputs.  Huber, "Robust estimation of a location parameter", 1964.
 
     Examples
     --------
@@ -109,7 +117,11 @@ class Huber:
 
 
 def huber(outputs, targets, weight=None):
-    """`Huber` with delta 1.
+    """`Huber` with delta 1; outputs (D, N), targets (N,) or (N, D).
+
+    Notes
+    -----
+    A few passes of NumPy over the outputs.  Huber, "Robust estimation of a location parameter", 1964.
 
     Examples
     --------
@@ -128,6 +140,10 @@ def binary_cross_entropy(outputs, targets, weight=None):
     ------
     ValueError
         If a target is not between 0 and 1.
+
+    Notes
+    -----
+    A few passes of NumPy over the outputs.
 
     Examples
     --------

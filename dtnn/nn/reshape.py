@@ -10,7 +10,7 @@ from .passes import joined
 
 
 class Reshape(Layer):
-    """y (*shape, N) has the numbers of x in their order: a view, nothing moves.
+    """y (*shape, N) has the numbers of x (..., N) in their order: a view, nothing moves.
 
     Parameters
     ----------

@@ -27,6 +27,11 @@ class Softmax(Layer):
     The largest x is subtracted first, so that nothing overflows.  For training with `cross_entropy` leave it
     out: that takes logits.
 
+    Notes
+    -----
+    Three passes over x forward, two over dy backward, all but the first of each from the cache.  Bridle, "Probabilistic
+    interpretation of feedforward classification network outputs", 1990.
+
     Examples
     --------
     >>> import numpy as np
@@ -45,6 +50,10 @@ class LogSoftmax(Layer):
     """y[k] = x[k] - log of the sum over k of e^x[k], over the first axis (classes, channels); y and x (K, ..., N).
 
     The largest x is subtracted first, so that nothing overflows.
+
+    Notes
+    -----
+    Three passes over x forward, two over dy backward, all but the first of each from the cache.
 
     Examples
     --------
