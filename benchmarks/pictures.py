@@ -141,9 +141,9 @@ def gradients(ranks):
 
 
 def matrix(classes):
-    """Which class is taken for which."""
-    counts = np.random.default_rng(0).integers(1, 2000, (classes, classes))
-    return lambda: on_paper(lambda ax: confusion(counts, [f"class {k}" for k in range(classes)], ax))
+    """Which class is taken for which; other counts each time."""
+    dice, names = np.random.default_rng(0), [f"class {k}" for k in range(classes)]
+    return lambda: on_paper(lambda ax: confusion(dice.integers(1, 2000, (classes, classes)), names, ax))
 
 
 def numbers():
@@ -154,10 +154,15 @@ def numbers():
 
 
 def many_tiles(count, side, channels, words=True, **how):
-    """Small pictures side by side."""
-    images = np.random.default_rng(0).random((count, side, side, channels))
-    told = [f"cat → dog {number} %" for number in range(count)] if words else ()
-    return lambda: on_paper(lambda ax: tiles(images, told, ax, "The worst samples", **how))
+    """Small pictures side by side; others each time."""
+    dice = np.random.default_rng(0)
+
+    def again():
+        images = dice.random((count, side, side, channels))
+        told = [f"cat → dog {percent} %" for percent in dice.integers(1, 100, count)] if words else ()
+        return on_paper(lambda ax: tiles(images, told, ax, "The worst samples", **how))
+
+    return again
 
 
 def who_has_what():

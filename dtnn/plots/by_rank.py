@@ -142,6 +142,7 @@ def _frame(ax, what, ranks, shown):
     if not ax.lines:
         remark(ax).set_text(f"no rank has told its {what} yet")
         return
+    ax.autoscale_view()
     values = np.concatenate([np.asarray(line.get_ydata(), float) for line in ax.lines])
     values = values[np.isfinite(values)]
     loss = what.endswith("loss")

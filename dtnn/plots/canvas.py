@@ -5,11 +5,15 @@ import math
 
 import numpy as np
 from matplotlib import rcParams
-from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
+from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg, get_hinting_flag
 from matplotlib.font_manager import findfont, get_font
+from matplotlib.ft2font import FT2Font
 
 MANY = 2048  # texts that are kept, a few hundred bytes each
 SETTINGS = ("text.", "font.")  # those of matplotlib on which the look of a letter depends
+
+WRITES = "set_text", "draw_glyphs_to_bitmap", "get_image", "get_bitmap_offset", "get_width_height", "get_descent"
+PLAIN = all(hasattr(FT2Font, name) for name in WRITES) and hasattr(RendererAgg, "_prepare_font")  # or a later matplotlib draws
 
 
 class Canvas(FigureCanvasAgg):
@@ -43,8 +47,8 @@ class Renderer(RendererAgg):
     >>> before = _letters.cache_info().hits
     >>> text.set_position((0.2, 0.4))
     >>> canvas.draw()
-    >>> _letters.cache_info().hits - before
-    1
+    >>> _letters.cache_info().hits > before
+    True
     """
 
     def __init__(self, width, height, dpi):
@@ -54,20 +58,21 @@ class Renderer(RendererAgg):
     def draw_text(self, gc, x, y, s, prop, angle, ismath=False, mtext=None):
         """Put the letters there."""
         red, green, blue, alpha = gc.get_rgb()
-        if ismath or alpha != 1 or gc.get_alpha() != 1 or not gc.get_antialiased() or _special(mtext):
+        if not PLAIN or ismath or alpha != 1 or gc.get_alpha() != 1 or not gc.get_antialiased() or _special(mtext):
             super().draw_text(gc, x, y, s, prop, angle, ismath, mtext)
             return
-        shade, left, low = _letters(s, prop.copy(), angle % 360, self.dpi, self.settings)
+        known = prop.copy(), angle % 360, self.dpi, self.settings
+        shade, (right, down), _ = _turned(s, *known) if angle % 360 else _letters(s, known[0], *known[2:])
         image = np.empty((*shade.shape, 4), np.uint8)
         image[..., :3] = [round(255 * part) for part in (red, green, blue)]
         image[..., 3] = shade
-        self.draw_image(gc, round(x) + left, self.height - round(y) + low, image)
+        self.draw_image(gc, round(x + right), self.height - round(y + down) - 1, image)
 
     def get_text_width_height_descent(self, s, prop, ismath):
         """The size of a text in pixels."""
-        if ismath:
+        if ismath or not PLAIN:
             return super().get_text_width_height_descent(s, prop, ismath)
-        return _size(s, prop.copy(), self.dpi, self.settings)
+        return _letters(s, prop.copy(), self.dpi, self.settings)[2]
 
     def _get_font_height_metrics(self, prop):
         """What matplotlib, from 3.11 on, asks a renderer for with each text, or else reads from the font's tables each time."""
@@ -83,11 +88,6 @@ def _special(text):
 def _settings():
     """The present ones, whose look-up takes longer than a text."""
     return tuple(str(value) for name, value in rcParams.items() if name.startswith(SETTINGS))
-
-
-@functools.lru_cache(MANY)
-def _size(text, font, dpi, settings):
-    return RendererAgg(1, 1, dpi).get_text_width_height_descent(text, font, False)
 
 
 @functools.lru_cache(MANY)
@@ -107,16 +107,27 @@ def _heights(font, dpi, settings):
 
 
 @functools.lru_cache(MANY)
-def _letters(text, font, angle, dpi, settings):
-    """How much of each pixel is covered, from the lowest row to the highest, and where that lies from the text's beginning."""
-    width, height, _ = _size(text, font, dpi, settings)
+def _letters(text, font, dpi, settings):
+    """How much of each pixel is covered, from the lowest row; where that lies from the text's beginning; the text's measures."""
+    face = RendererAgg(1, 1, dpi)._prepare_font(font)
+    face.set_text(text, 0.0, flags=get_hinting_flag())
+    face.draw_glyphs_to_bitmap(antialiased=True)
+    right, down, width, height, descent = (
+        pixels / 64 for pixels in (*face.get_bitmap_offset(), *face.get_width_height(), face.get_descent())
+    )
+    return np.asarray(face.get_image())[::-1].copy(), (right, down + descent), (width, height, descent)
+
+
+@functools.lru_cache(MANY)
+def _turned(text, font, angle, dpi, settings):
+    """The same of a text that is turned; it has no size of its own."""
+    width, height, _ = _letters(text, font, dpi, settings)[2]
     reach = math.ceil(width + height) + 4
-    sheet = RendererAgg(2 * reach, 2 * (reach if angle else math.ceil(height) + 4), dpi)
-    middle = int(sheet.height) // 2
-    sheet.draw_text(sheet.new_gc(), reach, middle, text, font, angle)
+    sheet = RendererAgg(2 * reach, 2 * reach, dpi)
+    sheet.draw_text(sheet.new_gc(), reach, reach, text, font, angle)
     covered = np.asarray(sheet.buffer_rgba())[..., 3]
     rows, columns = np.flatnonzero(covered.any(axis=1)), np.flatnonzero(covered.any(axis=0))
     if not len(rows):
-        return np.zeros((0, 0), np.uint8), 0, 0
+        return np.zeros((0, 0), np.uint8), (0, 0), None
     (top, bottom), (left, right) = rows[[0, -1]], columns[[0, -1]]
-    return covered[bottom : top - 1 if top else None : -1, left : right + 1].copy(), int(left) - reach, middle - int(bottom) - 1
+    return covered[top : bottom + 1, left : right + 1][::-1].copy(), (int(left) - reach, int(bottom) - reach), None

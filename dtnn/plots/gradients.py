@@ -1,6 +1,7 @@
 """The gradients of all ranks in one step, in pictures: how large they are, and whether they agree."""
 
 import numpy as np
+from matplotlib.lines import Line2D
 
 from .axes import Sheet, axes_or_new, dress, names, paper
 from .fitted import Fitted
@@ -32,8 +33,10 @@ def gradient_norms(view, ax=None):
     paint = colours(MOST_RANKS)
     for rank in range(view.ranks):
         beside = 0.14 * (rank - (view.ranks - 1) / 2) / max(1, (view.ranks - 1) / 2)  # ranks that agree are still seen
-        ax.plot(view.norms[:, rank], places + beside, "o", ms=6, alpha=0.85, color=paint[rank % len(paint)], label=f"rank {rank}")
-    ax.plot(view.total, places, "|", ms=18, mew=2.0, color=INK, label="sum")
+        dots = {"ls": "", "marker": "o", "ms": 6, "alpha": 0.85, "color": paint[rank % len(paint)], "label": f"rank {rank}"}
+        ax.add_line(Line2D(view.norms[:, rank], places + beside, **dots))
+    ax.add_line(Line2D(view.total, places, ls="", marker="|", ms=18, mew=2.0, color=INK, label="sum"))
+    ax.autoscale_view()
     shown = np.concatenate([view.norms.reshape(-1), view.total])
     if np.any(shown > 0) and shown[shown > 0].max() > 30 * shown[shown > 0].min():
         ax.set_xscale("log")

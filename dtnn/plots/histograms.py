@@ -39,13 +39,13 @@ def histograms(arrays, ax=None, title="", x="value"):
     """
     ax = dress(axes_or_new(ax), title, x, "", grid="x")
     shown = dict(list(arrays.items())[:MOST_ROWS])
-    flat = {name: np.asarray(array, float).reshape(-1) for name, array in shown.items()}
-    finite = {name: array[np.isfinite(array)] for name, array in flat.items()}
+    flat = {name: _floats(array) for name, array in shown.items()}
+    finite = {name: _finite(array) for name, array in flat.items()}
     edges = np.linspace(*_limits(finite.values()), BINS + 1)
     middles = (edges[1:] + edges[:-1]) / 2
     areas = []
     for row, (name, numbers) in enumerate(finite.items()):
-        heights = np.histogram(numbers, edges)[0] if len(numbers) else np.zeros(BINS)
+        heights = _counts(numbers, edges[0], edges[-1])
         heights = row + 0.35 - 0.8 * heights / max(1, heights.max())  # the axis points downwards
         areas.append(np.stack([np.repeat(edges, 2), [row + 0.35, *np.repeat(heights, 2), row + 0.35]], axis=1))
         ax.add_line(Line2D(middles, heights, color=TRAINING, linewidth=1.0, drawstyle="steps-mid", label=name))
@@ -58,6 +58,27 @@ def histograms(arrays, ax=None, title="", x="value"):
     if len(arrays) > len(shown):
         ax.set_xlabel(f"{x} (the first {len(shown)} of {len(arrays)} layers)")
     return ax
+
+
+def _floats(array):
+    """The numbers in a row; those of single precision, of which there may be millions, stay what they are."""
+    array = np.asarray(array).reshape(-1)
+    return array if array.dtype == np.float32 else array.astype(float)
+
+
+def _finite(array):
+    known = np.isfinite(array)
+    return array if known.all() else array[known]
+
+
+def _counts(numbers, low, high):
+    """How many are in each of the bins; numpy's own histogram takes five times as long.
+
+    >>> _counts(np.array([0.0, 0.5, 1.0, 2.0]), 0.0, 1.0)[[0, BINS // 2, -1]].tolist()
+    [1, 1, 1]
+    """
+    places = ((numbers - low) * (BINS / (high - low)))[(numbers >= low) & (numbers <= high)]
+    return np.bincount(np.minimum(places.astype(np.int64), BINS - 1), minlength=BINS)
 
 
 def _limits(arrays):
@@ -75,6 +96,6 @@ def _words(all_numbers, finite):
     if not len(finite):
         return "nothing", False
     zero = np.mean(finite == 0)
-    mean, spread = finite.mean(), finite.std()
+    mean, spread = finite.mean(dtype=float), finite.std(dtype=float)
     mean = 0.0 if abs(mean) < 1e-3 * spread else mean
     return f"{mean:.2g} ± {spread:.2g}" + (f" · {100 * zero:.0f} % zero" if zero >= 0.005 else ""), False

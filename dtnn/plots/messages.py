@@ -8,7 +8,12 @@ from .axes import axes_or_new, dress, names
 from .palette import FAINT, INK, PAPER, RANKS
 
 WIDE = 48  # columns at most; longer vectors are shown by so many of their numbers
+STRIPES = 192  # that can be told apart side by side
 LABELLED = 16  # columns up to which each has its number
+EMPTY = "#EEF1F4"
+MOST = 16  # ranks
+LETTERS = 64  # of all numbers below the columns
+IN_A_LINE = 8  # ranks; the parts of more stand in two lines
 
 
 def colours(ranks):
@@ -21,8 +26,20 @@ def colours(ranks):
     return (RANKS + pale)[:ranks]
 
 
-def messages(sums, parcels=(), ax=None, title="", ranks_per_node=1):
+def places_of(length, ranks=1):
+    """Which numbers of a vector are shown: all, or of a long one some, evenly spaced; the fewer, the more ranks there are.
+
+    >>> places_of(3).tolist(), len(places_of(1000, 4)), len(places_of(1000, 8)), len(places_of(1000, 16))
+    ([0, 1, 2], 48, 24, 16)
+    """
+    wide = min(WIDE, STRIPES // min(ranks, IN_A_LINE)) if ranks <= IN_A_LINE else LABELLED
+    return np.linspace(0, length - 1, min(length, wide)).round().astype(int) if length else np.arange(0)
+
+
+def messages(sums, parcels=(), ax=None, title="", ranks_per_node=1, length=None):
     """Draw each rank's vector as a row of cells, in each cell a stripe for every rank whose part is in, and the round's messages.
+
+    Of more than 8 ranks the first 8 have their stripes in the upper half of a cell, the others in the lower half.
 
     Parameters
     ----------
@@ -36,6 +53,8 @@ def messages(sums, parcels=(), ax=None, title="", ranks_per_node=1):
     title : str
     ranks_per_node : int
         A dashed line between the ranks of one node and those of the next, if there are several on each.
+    length : int, optional
+        Numbers in the vector, where `sums` has only those of `places_of`.
 
     Returns
     -------
@@ -49,7 +68,7 @@ def messages(sums, parcels=(), ax=None, title="", ranks_per_node=1):
     (2, 4, 3)
     """
     sums = np.asarray(sums)
-    drawn = Messages(axes_or_new(ax), *sums.shape, ranks_per_node)
+    drawn = Messages(axes_or_new(ax), len(sums), sums.shape[1] if length is None else length, ranks_per_node)
     drawn.show(sums, parcels, title)
     return drawn.ax
 
@@ -59,12 +78,12 @@ class Messages:
 
     def __init__(self, ax, ranks, length, ranks_per_node=1):
         self.ax, self.ranks, self.length = dress(ax, "", "part of the vector", "", None), ranks, length
-        self.places = np.linspace(0, length - 1, min(length, WIDE)).round().astype(int) if length else np.arange(0)
-        self.width = max(1, len(self.places))
-        self._paint = np.array([to_rgb(colour) for colour in colours(ranks)])
-        self.image = ax.imshow(
-            np.ones((ranks, self.width * ranks, 3)), extent=(0, self.width, ranks, 0), aspect="auto", interpolation="nearest"
-        )
+        self.places = places_of(length, ranks)
+        self.width, self.lines = max(1, len(self.places)), 1 if ranks <= IN_A_LINE else 2
+        self._paint = np.array([to_rgb(colour) for colour in colours(MOST)])
+        self._stripes = ranks if self.lines == 1 else IN_A_LINE
+        empty = np.ones((ranks * self.lines, self.width * self._stripes, 3))
+        self.image = ax.imshow(empty, extent=(0, self.width, ranks, 0), aspect="auto", interpolation="nearest")
         borders = np.arange(ranks_per_node, ranks, ranks_per_node) if ranks_per_node > 1 else []
         self.borders = ax.hlines(borders, 0, self.width, color=FAINT, linewidth=1.5, linestyle=(0, (5, 3)))
         self._frame()
@@ -73,7 +92,8 @@ class Messages:
     def _frame(self):
         ax = self.ax
         names(ax.yaxis, np.arange(self.ranks) + 0.5, [f"rank {rank}" for rank in range(self.ranks)])
-        every = 1 if self.width <= LABELLED else -(-self.width // LABELLED)
+        labelled = min(LABELLED, LETTERS // (1 + len(str(self.length))))
+        every = -(-self.width // labelled)
         names(ax.xaxis, np.arange(0, self.width, every) + 0.5, [str(place) for place in self.places[::every]])
         ax.tick_params(length=0)
         rules = ax.hlines(np.arange(self.ranks + 1), 0, self.width, color=PAPER, linewidth=5 if self.ranks <= 8 else 2)
@@ -82,9 +102,10 @@ class Messages:
         ax.spines[:].set_visible(False)
         ax.set_xlim(0, self.width)
         ax.set_ylim(self.ranks, 0)
-        handles = [Patch(color=colour) for colour in colours(self.ranks)]
-        below = {"loc": "upper left", "bbox_to_anchor": (0, -0.14), "ncols": min(8, self.ranks), "frameon": False}
-        labels = [f"part of rank {rank}" if rank == 0 else str(rank) for rank in range(self.ranks)]
+        below = {"loc": "upper left", "bbox_to_anchor": (0, -0.14), "ncols": min(IN_A_LINE, self.ranks), "frameon": False}
+        columns = sorted(range(self.ranks), key=lambda rank: (rank % IN_A_LINE, rank))  # lines in the legend as in the cells
+        handles = [Patch(color=colours(self.ranks)[rank]) for rank in columns]
+        labels = [f"part of rank {rank}" if rank == 0 else str(rank) for rank in columns]
         ax.legend(handles, labels, fontsize="small", handlelength=1.0, columnspacing=1.0, **below)
 
     @property
@@ -94,11 +115,13 @@ class Messages:
 
     def show(self, sums, parcels=(), title=""):
         """Colour the cells by what is in them, and draw the round's arrows."""
-        held = np.asarray(sums)[:, self.places]
-        inside = (held[:, :, None] >> np.arange(self.ranks)) & 1
-        shade = np.where(inside[..., None] == 1, self._paint, to_rgb("#EEF1F4"))
+        held = np.asarray(sums)
+        held = held if held.shape[1] == len(self.places) else held[:, self.places]
+        inside = (held[:, :, None] >> np.arange(self._stripes * self.lines)) & 1
+        shade = np.where(inside[..., None] == 1, self._paint[: inside.shape[2]], to_rgb(EMPTY))
         if held.size:
-            self.image.set_data(shade.reshape(self.ranks, self.width * self.ranks, 3))
+            lines = shade.reshape(self.ranks, self.width, self.lines, self._stripes, 3).swapaxes(1, 2)
+            self.image.set_data(lines.reshape(self.ranks * self.lines, self.width * self._stripes, 3))
         self.ax.set_title(title, loc="left", fontsize="medium", fontweight="bold")
         for artist in self.arrows:
             artist.remove()

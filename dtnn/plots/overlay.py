@@ -55,22 +55,33 @@ def overlay(runs, ax=None, metric="loss", against="epoch", smoothing=0.0):
     >>> [(line.get_label(), line.get_xdata().tolist(), line.get_ydata().tolist()) for line in ax.lines]
     [('a', [0.5, 1.0], [2.0, 1.0])]
     """
-    if against not in AGAINST:
-        raise ValueError(f"against={against!r} is not known; choose 'epoch', 'seconds' or 'step'")
+    _check(against)
     if not isinstance(runs, dict):
         runs = {f"run {number}": run for number, run in enumerate(listed("runs", runs, "runs, or a dict of them by name"), 1)}
-    ax = dress(axes_or_new(ax), TITLES.get(metric, metric), against if against != "seconds" else "seconds since it began")
+    ax = axes_or_new(ax)
+    _legend(ax, _lines(ax, {name: list(records_of(run)) for name, run in runs.items()}, metric, against, smoothing_of(smoothing)))
+    return ax
+
+
+def _check(against):
+    if against not in AGAINST:
+        raise ValueError(f"against={against!r} is not known; choose 'epoch', 'seconds' or 'step'")
+
+
+def _lines(ax, runs, metric, against, smoothing):
+    """Everything but the legend; returns what is to be in it: lines with their labels."""
+    dress(ax, TITLES.get(metric, metric), against if against != "seconds" else "seconds since it began")
     shown = []
-    for place, (name, run) in enumerate(runs.items()):
+    for place, (name, records) in enumerate(runs.items()):
         look = {
             "color": RANKS[place % len(RANKS)],
             "marker": MARKS[place // len(RANKS) % len(MARKS)],
             "markersize": 4.5,
             "linewidth": 1.6,
         }
-        shown += _draw(ax, name, list(records_of(run)), metric, against, look, smoothing_of(smoothing))
-    _frame(ax, metric, against, shown)
-    return ax
+        shown += _draw(ax, name, records, metric, against, look, smoothing)
+    _frame(ax, metric, against)
+    return shown
 
 
 def _draw(ax, name, records, metric, against, look, smoothing):
@@ -119,8 +130,9 @@ def _clock(records):
     return lambda moment: moment - begin - sum(seconds for time, seconds in pauses if begin <= time <= moment)
 
 
-def _frame(ax, metric, against, shown):
-    """Limits, scale and a legend beside the picture."""
+def _frame(ax, metric, against):
+    """Limits and scale."""
+    ax.autoscale_view()
     values = np.concatenate([np.empty(0), *(np.asarray(line.get_ydata(), float) for line in ax.lines)])
     values = values[np.isfinite(values)]
     if is_share(metric):
@@ -134,6 +146,11 @@ def _frame(ax, metric, against, shown):
         ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
     if not ax.lines:
         remark(ax).set_text(f"no {metric} yet in any of these runs")
+
+
+def _legend(ax, shown):
+    """A legend beside the picture: a colour for each run."""
+    if not shown:
         return
     handles = [(line, label) for line, label in shown if line.get_linestyle() == "-"]
     named = {label for _, label in handles}
@@ -155,12 +172,20 @@ def _frame(ax, metric, against, shown):
 
 def overlay_figure(runs, metric="accuracy", against="epoch", smoothing=0.0):
     """The loss of several runs, and beside it another metric, as a matplotlib Figure; see `overlay` for the parameters."""
+    _check(against)
     with rc_context(STYLE):
         shown = ["loss", metric] if metric and metric != "loss" else ["loss"]
         rows = 0.24 * max(0, len(runs) - 8)  # a longer legend
         sheet = Sheet(figsize=(WIDTH / 100, 3.4 + rows), dpi=100, layout=Fitted())
-        for place, name in enumerate(shown):
-            ax = overlay(runs, sheet.add_subplot(1, len(shown), place + 1), name, against, smoothing)
-            if place + 1 < len(shown) and ax.get_legend():
-                ax.get_legend().remove()  # the last one's is for all
+        runs = {name: _needed(records_of(run)) for name, run in runs.items()}
+        for place, name in enumerate(shown, 1):
+            ax = sheet.add_subplot(1, len(shown), place)
+            lines = _lines(ax, runs, name, against, smoothing_of(smoothing))
+        _legend(ax, lines)  # the last one's is for all
         return paper(sheet)
+
+
+def _needed(records):
+    """Those of a run that both pictures look for, sought once: there are many that neither of them needs."""
+    few = [record for record in records if type(record) in (r.Epoch, r.Start, r.Resumed)]
+    return few if sum(type(record) is r.Epoch for record in few) > 1 else list(records)

@@ -78,14 +78,14 @@ def class_balance(owners, labels, ax=None, ranks=None):
     owners, labels = np.asarray(owners), np.asarray(labels)
     count, classes = int(ranks or owners.max() + 1), int(labels.max()) + 1
     ax = dress(axes_or_new(ax, (6.4, 2.4)), "Samples of each class, by rank", "class", "")
-    width, highest = 0.8 / count, 0
+    width, known = 0.8 / count, owners >= 0
+    table = np.bincount(owners[known] * classes + labels[known], minlength=count * classes).reshape(-1, classes)
     for rank, colour in enumerate(colours(count)):
-        heights = np.bincount(labels[owners == rank], minlength=classes)
+        heights = table[rank]
         lefts = np.arange(classes) + (rank - count / 2) * width
         boxes(ax, np.stack([lefts, np.zeros(classes), np.full(classes, width), heights], axis=1), facecolors=colour, linewidths=0)
-        highest = max(highest, heights.max())
     names(ax.xaxis, range(classes), map(str, range(classes)))
-    ax.set(xlim=(-0.6, classes - 0.4), ylim=(0, 1.05 * max(1, highest)))
+    ax.set(xlim=(-0.6, classes - 0.4), ylim=(0, 1.05 * max(1, table.max())))
     return ax
 
 

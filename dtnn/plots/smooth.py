@@ -1,6 +1,7 @@
 """Running means of what jumps about, with the numbers themselves faint behind them."""
 
 import numpy as np
+from matplotlib.lines import Line2D
 
 SMOOTHING = 0.05  # share of the points, if nothing is said
 BEHIND = 0.35  # opacity of the numbers behind their mean
@@ -36,8 +37,8 @@ def smoothing_of(told):
     return told
 
 
-def smoothed(ax, x, y, smoothing, *form, **look):
-    """Draw a line, and if it is long enough its running mean over it.
+def smoothed(ax, x, y, smoothing, **look):
+    """Draw a line, and if it is long enough its running mean over it; the Axes' limits stay until ``ax.autoscale_view()``.
 
     Parameters
     ----------
@@ -45,8 +46,8 @@ def smoothed(ax, x, y, smoothing, *form, **look):
     x, y : array
     smoothing : float
         Share of the points.
-    *form, **look
-        As for ``ax.plot``.
+    **look
+        As for `Line2D`.
 
     Returns
     -------
@@ -61,9 +62,8 @@ def smoothed(ax, x, y, smoothing, *form, **look):
     >>> [line.get_label() for line in ax.lines], [line.get_ydata()[1].item() for line in ax.lines]
     (['run', '_mean of run'], [3, 2.0])
     """
-    mean = smooth(y, smoothing)
+    x, y, mean = np.asarray(x), np.asarray(y), smooth(y, smoothing)
     if not np.isfinite(mean).any():
-        return ax.plot(x, y, *form, **look)[0]
-    behind = {**look, "alpha": BEHIND, "linewidth": 0.8, "marker": ""}
-    ax.plot(x, np.asarray(y), *form, **behind)
-    return ax.plot(x, mean, *form, **{**look, "label": f"_mean of {look.get('label', '')}", "marker": ""})[0]
+        return ax.add_line(Line2D(x, y, **look))
+    ax.add_line(Line2D(x, y, **{**look, "alpha": BEHIND, "linewidth": 0.8, "marker": ""}))
+    return ax.add_line(Line2D(x, mean, **{**look, "label": f"_mean of {look.get('label', '')}", "marker": ""}))

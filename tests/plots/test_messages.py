@@ -1,5 +1,6 @@
 """The picture of an all-reduce, on Agg."""
 
+import itertools
 from types import SimpleNamespace
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
-from dtnn.plots.messages import WIDE, Messages, colours, messages
+from dtnn.plots.messages import WIDE, Messages, colours, messages, places_of
 
 
 def parcel(source, dest, start, count):
@@ -59,4 +60,30 @@ def test_few_and_many(ranks, length):
     drawn = Messages(axes(), ranks, length)
     drawn.show(np.full((ranks, length), 2**ranks - 1), [parcel(0, ranks - 1, 0, length // 2)])
     assert drawn.image.get_array().shape[1] <= WIDE * ranks
+    assert drawn.image.get_array().shape[1] <= 192, "or a stripe would be a pixel or two"
     drawn.ax.figure.savefig("/dev/null", format="png")
+
+
+def test_the_parts_of_more_than_8_ranks_stand_in_two_lines():
+    ax = messages(np.full((16, 16), 1 << 9), ax=axes())
+    shown = ax.images[0].get_array()
+    assert shown.shape == (32, 128, 3)
+    there = (np.abs(shown - to_rgb("#EEF1F4")).max(-1) > 0.01).astype(int)
+    assert there[:2, :8].tolist() == [[0] * 8, [0, 1, 0, 0, 0, 0, 0, 0]], "rank 9: second in the second line"
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert labels[:4] == ["part of rank 0", "8", "1", "9"], "columns of a legend are filled from the top"
+    assert messages(np.full((9, 2), 1 << 8), ax=axes()).images[0].get_array().shape == (18, 16, 3)
+
+
+def test_of_a_long_vector_what_is_shown_is_enough():
+    short = messages(np.ones((4, len(places_of(1000, 4))), int), ax=axes(), length=1000)
+    long = messages(np.ones((4, 1000), int), ax=axes())
+    assert np.array_equal(short.images[0].get_array(), long.images[0].get_array())
+    assert [text.get_text() for text in short.get_xticklabels()] == [text.get_text() for text in long.get_xticklabels()]
+
+
+def test_the_numbers_of_places_do_not_touch():
+    drawn = Messages(Figure(figsize=(8.4, 4.6)).add_subplot(), 4, 100_000)
+    drawn.ax.figure.canvas.draw()
+    boxes = [text.get_window_extent() for text in drawn.ax.get_xticklabels() if text.get_text()]
+    assert all(left.x1 + 4 < right.x0 for left, right in itertools.pairwise(boxes))

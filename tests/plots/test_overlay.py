@@ -83,6 +83,8 @@ def test_twelve_runs_can_be_told_apart(run_of, ax):
 
 
 def test_the_whole_picture_is_one_png(run_of):
+    with pytest.raises(ValueError, match="against='day' is not known"):
+        overlay_figure({"a": run_of()}, against="day")
     figure = overlay_figure({"a": run_of(), "a long name that would take all the room there is": run_of(ranks=3)})
     assert len(figure.axes) == 2
     assert figure._repr_png_().startswith(b"\x89PNG")

@@ -11,7 +11,7 @@ from dtnn.plots import by_rank, gradient_curve, overlay
 from dtnn.plots.picture import Picture
 from dtnn.plots.smooth import smooth, smoothed
 from dtnn.plots.story import Story
-from dtnn.records import Epoch, Ledger, Start, Step
+from dtnn.records import Epoch, Finish, Ledger, Start, Step
 
 
 def test_a_constant_stays_and_a_mean_is_one():
@@ -84,7 +84,7 @@ def test_the_gradients_curve_has_as_much_of_it_as_was_asked_for():
 
 
 def test_a_picture_that_is_kept_shows_another_smoothing():
-    drawn, story = Picture(), Story(told())
+    drawn, story = Picture(), Story([*told(), Finish("done", 400.0)])
     pictures = []
     for share in (0.05, 0.4, 0.0, 0.05):
         drawn.smooth(share)
