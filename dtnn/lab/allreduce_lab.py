@@ -1,26 +1,35 @@
 """`AllReduceLab`: how a sum over all ranks comes about, message by message."""
 
 import asyncio
+import contextlib
+import html
+import threading
+from concurrent.futures import Future
 
 import ipywidgets as widgets
 
 from .. import allowed
 from ..comm import collectives
-from ..comm.cost import lower_bound
+from ..comm.collectives.torus import grid as most_square
 from ..plots.messages import Messages
 from ..plots.screens import after_each_cell
 from . import given
-from .allreduce_facts import ITEM, clocked, formula, function, summed
-from .allreduce_tables import bits_table, clock_line, counts_table
+from .allreduce_choice import Choice
+from .allreduce_facts import function
+from .allreduce_measured import Measured
+from .allreduce_tables import counts_table
+from .keeping import Keeping
 from .looks import Message, button, enlarged, faint, style, title
 from .own import called, own_allreduces
-from .panel import Panel, begin, namespace, within
-from .rounds import MOST, rounds
+from .panel import Panel, begin, namespace
+from .rounds import MOST
 from .sheet import Sheet
+from .torus_grid import grids
 
 SECONDS = 0.8  # a round, when played
 LONGEST = 100_000  # numbers
-PATIENCE = 5.0  # seconds that an all-reduce of the user's own may take
+MOMENT = 0.05  # seconds that the notebook waits for what is watched, so that most of it is seen at once
+SIZE, MANY = (840, 460), (840, 620)  # pixels of the picture; of that of more than 8 ranks
 
 
 class AllReduceLab(Panel):
@@ -43,14 +52,17 @@ class AllReduceLab(Panel):
         Numbers in the vector, up to 100,000.
     ranks_per_node : int
         1 to 16: neighbours that share a node. The algorithm "hierarchical" makes use of it; of each it is counted what goes from
-        node to node.
+        node to node, and links between nodes can be slower.
+    grid : tuple of int, optional
+        Rows and columns of the torus, which make up the ranks; the most square one, if nothing is said.
     big : bool
         Large letters, for a projector.
 
     Raises
     ------
     ValueError, TypeError
-        There is no such algorithm (the text has the nearest one), or so many ranks or numbers can't be shown.
+        There is no such algorithm (the text has the nearest one), or so many ranks or numbers can't be shown, or they make no
+        such grid.
 
     Examples
     --------
@@ -65,44 +77,44 @@ class AllReduceLab(Panel):
     >>> lab.close()
     """
 
-    def __init__(self, algorithm="ring", ranks=4, length=8, ranks_per_node=2, big=False):
+    def __init__(self, algorithm="ring", ranks=4, length=8, ranks_per_node=2, grid=None, big=False):
         ranks, length = given.whole("ranks", ranks, 2, MOST), given.whole("length", length, 1, LONGEST)
         ranks_per_node = given.whole("ranks_per_node", ranks_per_node, 1, MOST)
+        rows = _rows(grid, ranks)
         self._names, self._given = namespace(), {called(algorithm): algorithm} if callable(algorithm) else {}
         algorithm = called(algorithm) if callable(algorithm) else algorithm
         given.choice("algorithm", algorithm, self._algorithms(), ", or a function of yours (comm, array)")
         self.take_the_cells_place()
-        self.seen, self._drawn, self._playing = None, None, None
-        self._make(algorithm, ranks, length, ranks_per_node)
+        self.choice, self.seen, self._asked, self._drawn, self._playing = None, None, None, None, None
+        self._keeping = Keeping(self, lambda: self._playing is not None)
+        self._make(algorithm, ranks, length, ranks_per_node, rows)
         enlarged(self.box, allowed.flag("big", big))
         self._leave = after_each_cell(self._after_cell)
         self._again()
 
-    def _make(self, algorithm, ranks, length, ranks_per_node):
-        self.choice = widgets.Dropdown(options=self._algorithms(), value=algorithm, layout={"width": "170px"})
+    def _make(self, algorithm, ranks, length, ranks_per_node, rows):
+        self.algorithm = widgets.Dropdown(options=self._algorithms(), value=algorithm, layout={"width": "170px"})
         self.ranks = widgets.IntSlider(ranks, 2, MOST, description="ranks", layout={"width": "250px"}, continuous_update=False)
-        self.length = widgets.BoundedIntText(length, min=1, max=LONGEST, layout={"width": "90px"})
+        self.length = widgets.BoundedIntText(length, min=1, max=LONGEST, layout={"width": "90px"}).add_class("dtnn-length")
         self.node = widgets.BoundedIntText(ranks_per_node, min=1, max=MOST, layout={"width": "60px"}).add_class("dtnn-node")
+        self.grid = widgets.Dropdown(options=_grids(ranks), value=rows, layout={"width": "90px"}).add_class("dtnn-grid")
         self.round = widgets.IntSlider(0, 0, 1, description="done", layout={"width": "300px"})
         self.play_button = button("▶ play", self.play, "one round after the other").add_class("dtnn-play")
-        steps = button("◀", self.back, "one round back"), button("step ▶", self.forward, "one round on").add_class("dtnn-forward")
-        self.latency = widgets.BoundedFloatText(5.0, min=0, max=1000, layout={"width": "70px"})
-        self.bandwidth = widgets.BoundedFloatText(1.0, min=0.001, max=10_000, layout={"width": "70px"})
-        measure = button("measure", self.measure, "run it once with links this slow").add_class("dtnn-measure")
-        compare = button("compare bits", self.compare, "each algorithm on 1e8, 1, -1e8, 1").add_class("dtnn-compare")
-        self.message, self.picture, self.facts = Message(), Sheet(840, 460), widgets.HTML().add_class("dtnn-facts-table")
-        self.bits, self.clock = widgets.HTML().add_class("dtnn-bits"), widgets.HTML().add_class("dtnn-clock")
+        back = button("◀", self.back, "one round back").add_class("dtnn-back")
+        forward = button("step ▶", self.forward, "one round on").add_class("dtnn-forward")
+        self.message, self.picture, self.facts = Message(), Sheet(*SIZE), widgets.HTML().add_class("dtnn-facts-table")
+        self.measured = Measured(lambda: (self.choice, self.seen), self._functions, self._keeping.soon)
         wrap = {"flex_flow": "row wrap", "align_items": "center"}
-        chosen = [title("all-reduce"), self.choice, self.ranks, title("a node has"), self.node, title("numbers"), self.length]
-        links = [title("links:"), self.latency, _word("ms a message,"), self.bandwidth, _word("MB/s"), measure, compare]
-        rows = [chosen, [self.play_button, *steps, self.round], links]
+        sizes = [self.ranks, title("a node has"), self.node, title("numbers"), self.length, title("grid"), self.grid]
+        rows = [title("all-reduce"), self.algorithm, *sizes], [self.play_button, back, forward, self.round]
         self.box = widgets.VBox(
-            [style(), *(widgets.HBox(row, layout=wrap) for row in rows[:2]), self.message.box, self.picture.image, self.facts]
-            + [widgets.HBox(links, layout=wrap), self.clock, self.bits]
+            [style(), *(widgets.HBox(row, layout=wrap) for row in rows), self.message.box, self.picture.image, self.facts]
+            + self.measured.parts
         )
         self.box.add_class("dtnn-panel").add_class("dtnn-allreduce")
-        self.choice.add_class("dtnn-algorithm")
-        for control in (self.choice, self.ranks, self.length, self.node):
+        self.algorithm.add_class("dtnn-algorithm")
+        self._of_torus = rows[0][-2:]
+        for control in (self.algorithm, self.ranks, self.length, self.node, self.grid):
             control.observe(self._again, "value")
         self.round.observe(lambda _: self._show(), "value")
 
@@ -134,100 +146,126 @@ class AllReduceLab(Panel):
 
     def _stopped(self):
         self._playing, self.play_button.description = None, "▶ play"
+        self._keeping.soon()
 
     def measure(self):
-        """Run it with slow links, and put the clock beside the formula."""
-        return begin(self._try(self._measure))
+        """Run it with slow links, and put the clock beside the formula; a second click ends that."""
+        return self.measured.measuring.click()
 
     def compare(self):
-        """What each algorithm makes of 1e8, 1, -1e8, 1 in float32, one number a rank."""
-        return begin(self._try(self._compare))
+        """What each algorithm makes of 1e8, 1, -1e8, 1 in float32, one number a rank; a second click ends that."""
+        return self.measured.comparing.click()
 
-    async def _try(self, work):
-        """Work that takes a while goes on in a thread; what goes wrong with it is said here."""
-        try:
-            await asyncio.to_thread(work)
-        except Exception as error:
-            self.message.say(error)
-
-    def _measure(self):
-        name, ranks, length = self.choice.value, self.ranks.value, self.length.value
-        latency, bandwidth = self.latency.value / 1e3, self.bandwidth.value * 1e6
-        self.clock.value = faint("measuring …")
-        took = clocked(self._function(name), ranks, length, latency, bandwidth)
-        self.clock.value = clock_line(name, self._formula(), latency, bandwidth, took)
-
-    def _compare(self):
-        self.bits.value = faint("adding …")
-        self.bits.value = bits_table({name: summed(self._function(name)) for name in self._algorithms()})
-
-    # ---- what is seen
+    # ---- what there is to choose
 
     def _own(self):
         """The user's all-reduces: the one that was handed over, and those of the notebook."""
         return self._given | own_allreduces(self._names)
 
-    def _function(self, name):
-        return function(name, self._own(), self.node.value)
-
-    def _formula(self):
-        return formula(self.choice.value, self.ranks.value, self.length.value * ITEM, self.node.value)
-
     def _algorithms(self):
         return [*self._own(), *(name for name in collectives.ALGORITHMS if name not in self._own())]
 
+    def _functions(self):
+        """All of them by name, as the present choices have them."""
+        own = self._own()
+        return {name: function(name, own, self.node.value, self.grid.value) for name in self._algorithms()}
+
+    def _choice(self):
+        name, own = self.algorithm.value, self._own()
+        rows = self.grid.value if name == "torus" and name not in own else None
+        algorithm = function(name, own, self.node.value, rows)
+        return Choice(name, algorithm, self.ranks.value, self.length.value, self.node.value, rows, name in own)
+
     def _after_cell(self, *_):
-        if list(self.choice.options) != self._algorithms():
+        if list(self.algorithm.options) != self._algorithms():
             self._offer(self._algorithms())
-        elif self.choice.value in self._own():
+        elif self.algorithm.value in self._own():
             self._again()
 
     def _offer(self, algorithms):
-        """Other algorithms to choose from, and the same one chosen; a list that gets them chooses its first for a moment."""
-        chosen = self.choice.value
-        self.choice.unobserve(self._again, "value")
-        self.choice.options = algorithms
-        self.choice.value = chosen if chosen in algorithms else algorithms[0]
-        self.choice.observe(self._again, "value")
-        if self.choice.value != chosen or chosen in self._own():
+        """Other algorithms to choose from, and the same one chosen."""
+        chosen = self.algorithm.value
+        with self._unobserved(self.algorithm):
+            self.algorithm.options = algorithms
+            self.algorithm.value = chosen if chosen in algorithms else algorithms[0]
+        if self.algorithm.value != chosen or chosen in self._own():
             self._again()
 
+    def _offer_grids(self):
+        """The grids of so many ranks, the most square one chosen where the former one isn't among them."""
+        offered = _grids(self.ranks.value)
+        if self.grid.options != tuple(offered):
+            with self._unobserved(self.grid):
+                self.grid.options = offered
+                self.grid.value = most_square(self.ranks.value)[0]
+        for part in self._of_torus:
+            part.layout.display = "" if self.algorithm.value == "torus" else "none"
+
+    @contextlib.contextmanager
+    def _unobserved(self, control):
+        """A list that gets other options chooses its first for a moment."""
+        control.unobserve(self._again, "value")
+        yield
+        control.observe(self._again, "value")
+
+    # ---- what is seen
+
     def _again(self, _=None):
-        """Watch the chosen algorithm: dtnn's at once, one of the user's own in a thread, since it may never end."""
-        name, own = self.choice.value, self._own()
-        if name in own:
-            begin(self._try(lambda: self._watch_own(name, own[name])))
+        """Watch what is chosen, in a thread: it may take a while, and one of the user's own may never end."""
+        self._offer_grids()
+        choice, outcome = self._choice(), Future()
+        self._asked = choice
+        threading.Thread(target=_watch, args=(choice, outcome), name="watch an all-reduce", daemon=True).start()
+        with contextlib.suppress(TimeoutError):
+            outcome.exception(MOMENT)
+        if outcome.done():
+            self._come(choice, outcome)
         else:
-            self._take(rounds(self._function(name), self.ranks.value, self.length.value))
+            self.facts.value = faint(f"{html.escape(str(choice))}: it runs …")
+            begin(self._wait(choice, outcome))
 
-    def _watch_own(self, name, algorithm):
-        seen = within(PATIENCE, rounds, algorithm, self.ranks.value, self.length.value)
-        if self.choice.value == name:  # else another was chosen meanwhile
-            self._take(seen)
+    async def _wait(self, choice, outcome):
+        await asyncio.wait([asyncio.wrap_future(outcome)])
+        self._come(choice, outcome)
 
-    def _take(self, seen):
-        self.seen, self._drawn, self.clock.value = seen, None, ""
+    def _come(self, choice, outcome):
+        """Show what was watched, or say what went wrong, unless something else was chosen meanwhile."""
+        if choice is not self._asked:
+            return
+        if outcome.exception():
+            self.message.say(outcome.exception())
+            self.facts.value = self._facts()
+        else:
+            self._take(choice, outcome.result())
+        self._keeping.soon()
+
+    def _take(self, choice, seen):
+        self.choice, self.seen = choice, seen
         self.message.say("")
-        least = lower_bound(self.ranks.value, self.length.value * ITEM)
-        self.facts.value = counts_table(seen, self._formula(), least, self._between())
+        self.measured.forget()
+        self.facts.value = self._facts()
         self.round.max = len(seen)
         self.round.value = 0
         self._show()
 
-    def _between(self):
-        """Messages and bytes from node to node; None where there is no node of several ranks, or no message is seen."""
-        if not self.seen.parcels or not 1 < self.node.value < self.ranks.value:
-            return None
-        count, numbers = self.seen.between(self.node.value)
-        return count, numbers * ITEM
+    def _facts(self):
+        """Messages and bytes of what is shown."""
+        choice = self.choice
+        return counts_table(self.seen, choice.cost, choice.least, choice.between(self.seen)) if choice else ""
 
     def _show(self):
         """What the ranks hold now, and the messages that go next."""
+        if self.seen is None:
+            return
         done = min(self.round.value, len(self.seen))
-        held = self.seen.sums[done]
-        self._drawn = self._drawn or Messages(self.picture.axes(), *held.shape, self.node.value)
-        self._drawn.show(held, self.seen.of(done + 1), f"{self.choice.value}: {self._where(done)}")
+        shape = self.choice.ranks, self.choice.length, self.choice.ranks_per_node
+        if self._drawn is None or self._shape != shape:
+            self.picture.resize(*(SIZE if self.choice.ranks <= 8 else MANY))
+            self._drawn, self._shape = Messages(self.picture.axes(), *shape), shape
+        self._drawn.show(self.seen.sums[done], self.seen.of(done + 1), f"{self.choice.name}: {self._where(done)}")
         self.picture.show(self._drawn.moving)
+        if self._playing is None:
+            self._keeping.soon()
 
     def _where(self, done):
         if not self.seen.parcels:
@@ -237,13 +275,17 @@ class AllReduceLab(Panel):
     def close(self):
         """Take it away."""
         self._leave()
+        self._keeping.not_yet()
+        self.measured.close()
         if self._playing is not None:
             self._playing.cancel()
         super().close()
 
     def words(self):
         """The present round in words."""
-        head = f"{self.choice.value} on {self.ranks.value} ranks, {self.length.value} numbers: {self._where(self.round.value)}"
+        if self.seen is None:
+            return f"{self._asked}: {self.message.text or 'it runs'}"
+        head = f"{self.choice}: {self._where(self.round.value)}"
         return "\n".join([head, *(f"  {_sentence(parcel)}" for parcel in self.seen.of(self.round.value + 1))])
 
     def png(self):
@@ -251,10 +293,31 @@ class AllReduceLab(Panel):
         return self.picture.png
 
 
+def _watch(choice, outcome):
+    try:
+        outcome.set_result(choice.watched())
+    except Exception as error:
+        outcome.set_exception(error)
+
+
+def _rows(grid, ranks):
+    """The rows of a grid that was asked for, which has to have as many places as there are ranks."""
+    if grid is None:
+        return most_square(ranks)[0]
+    if not isinstance(grid, tuple | list) or len(grid) != 2:
+        raise TypeError(f"grid={allowed.shown(grid)}: give rows and columns, such as {most_square(ranks)}")
+    rows, columns = (given.whole("grid", number, 1, ranks) for number in grid)
+    if rows * columns != ranks:
+        there = ", ".join(name for name, _ in _grids(ranks))
+        raise ValueError(f"grid={rows, columns} has {rows * columns} places for {ranks} ranks; there are {there}")
+    return rows
+
+
+def _grids(ranks):
+    """The grids of a torus for a list: (name, rows)."""
+    return [(f"{rows} × {ranks // rows}", rows) for rows in grids(ranks)]
+
+
 def _sentence(parcel):
     what = "something" if parcel.start is None else f"numbers {parcel.start} to {parcel.start + parcel.count - 1}"
     return f"rank {parcel.source} -> rank {parcel.dest}: {what if parcel.count else 'nothing'}"
-
-
-def _word(text):
-    return widgets.HTML(faint(text))

@@ -4,6 +4,8 @@ import html
 
 from .looks import faint
 
+FEW = 160  # letters of an error in a table
+
 
 def counts_table(seen, cost, least, between=None):
     """Messages and bytes: counted, of the formula if there is one, and the least possible.
@@ -23,28 +25,50 @@ def counts_table(seen, cost, least, between=None):
     return table(("over all ranks", "messages", "bytes"), rows)
 
 
-def clock_line(name, cost, latency, bandwidth, took):
-    """The time that the formula predicts, and the clock's, in a line."""
-    told = f"the formula says {1e3 * cost.seconds(latency, 1 / bandwidth):.1f} ms" if cost else "there is no formula for it"
+def clock_line(name, formula, messages, took):
+    """What was predicted in seconds, by the formula or from the messages (None: not), and the clock's, in a line."""
+    told = "there is no formula for it"
+    if messages is not None:
+        told = f"its messages take {1e3 * messages:.1f} ms on such links"
+    if formula is not None:
+        told = f"the formula says {1e3 * formula:.1f} ms"
     return faint(f"{html.escape(name)}: {told}, the clock {1e3 * took:.1f} ms (threads of one process need some of it)")
 
 
 def bits_table(found):
-    """What each algorithm made of numbers whose sum depends on the order: {name: (sum, bits, same on all ranks)}."""
-    rows = [
-        (html.escape(name), f"{value:g}", bits, "the same" if same else "<b>different</b>")
-        for name, (value, bits, same) in found.items()
-    ]
+    """What each algorithm made of numbers whose sum depends on the order.
+
+    Parameters
+    ----------
+    found : dict
+        By name: (sum, bits, whether all ranks have the same), or what went wrong in words.
+    """
+    rows = [(html.escape(name), *_bits(told)) for name, told in found.items()]
     words = "1e8 + 1 − 1e8 + 1 in float32, one number a rank: the sum depends on the order"
     return faint(words) + table(("algorithm", "sum", "bits", "on all ranks"), rows)
 
 
+def _bits(told):
+    if isinstance(told, str):
+        short = " ".join(told.split())
+        short = short if len(short) <= FEW else f"{short[: FEW - 1]}…"
+        return (f'<span class="dtnn-wrong" title="{html.escape(told)}">{html.escape(short)}</span>',)
+    value, bits, same = told
+    return f"{value:g}", bits, "the same" if same else "<b>different</b>"
+
+
 def table(head, rows):
-    """A plain table.
+    """A plain table; a row that is shorter than the head goes on in its last cell.
 
     >>> table(("a",), [("1",)]).count("<tr>")
     2
     """
-    cells = "".join("<tr>" + "".join(f'<td style="padding: 0 14px 0 0">{cell}</td>' for cell in row) + "</tr>" for row in rows)
+    cells = "".join(f"<tr>{_cells(row, len(head))}</tr>" for row in rows)
     heads = "".join(f'<th style="text-align: left; padding: 0 14px 0 0">{name}</th>' for name in head)
     return f'<table class="dtnn-faint"><tr>{heads}</tr>{cells}</table>'
+
+
+def _cells(row, columns):
+    first = "".join(f'<td style="padding: 0 14px 0 0">{text}</td>' for text in row[:-1])
+    wide = f' colspan="{columns - len(row) + 1}"' if len(row) < columns else ""
+    return f'{first}<td{wide} style="padding: 0 14px 0 0">{row[-1]}</td>'

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..comm import run_threads
 from ..comm.traced import Traced
+from ..plots.messages import places_of
 from ..records import Message
 
 MOST = 16  # ranks: each has one bit in the sums
@@ -36,13 +37,16 @@ class Rounds:
         receiver had before.
     sums : list of ndarray (P, n)
         What each rank holds at first and after each round: a number whose bit r says that rank r's part is in. Of the library's
-        own, whose messages are not seen, at first and at the end.
+        own, whose messages are not seen, at first and at the end. Of a long vector only what can be shown.
+    length : int
+        Numbers in the vector.
     messages, bytes : int
         All that was sent.
     """
 
     parcels: list
     sums: list
+    length: int
     messages: int
     bytes: int
 
@@ -59,10 +63,11 @@ class Rounds:
         return [parcel for parcel in self.parcels if parcel.round == number]
 
 
-def rounds(algorithm, ranks, length):
+def rounds(algorithm, ranks, length, run=run_threads):
     """Run an all-reduce on ranks that are threads, and note who sends what to whom, and what each rank then holds.
 
-    Each rank begins with a vector of 2^rank, so that a partial sum says whose parts are in it.
+    Each rank begins with a vector of 2^rank in float32, so that a partial sum says whose parts are in it. Of what the ranks hold
+    between the rounds as many places are kept as a picture shows (`dtnn.plots.messages.places_of`).
 
     Parameters
     ----------
@@ -72,6 +77,8 @@ def rounds(algorithm, ranks, length):
         Up to 16.
     length : int
         Numbers in the vector.
+    run : callable
+        Has a function done by all ranks, as `run_threads` does.
 
     Returns
     -------
@@ -96,24 +103,26 @@ def rounds(algorithm, ranks, length):
     if not 1 <= ranks <= MOST:
         raise ValueError(f"{ranks} ranks can't be shown; choose 1 to {MOST}")
 
-    def job(comm):
-        array = np.full(length, 2.0**comm.rank)
-        witness = Witness(Traced(comm), array)
-        algorithm(witness, array)
-        return witness.operations, array.copy(), witness.comm.notes
+    places = places_of(length, ranks)
 
-    told = run_threads(job, ranks)
+    def job(comm):
+        array = np.full(length, 2.0**comm.rank, np.float32)
+        witness = Witness(Traced(comm), array, places)
+        algorithm(witness, array)
+        return witness.operations, array[places], witness.comm.notes
+
+    told = run(job, ranks)
     sent = [note for _, _, notes in told for note in notes if isinstance(note, Message)]
     parcels, ended = in_rounds([operations for operations, _, _ in told])
-    begun = np.repeat(2 ** np.arange(ranks)[:, None], length, axis=1)
-    return Rounds(parcels, [begun, *_sums(told, ended)], len(sent), sum(note.bytes for note in sent))
+    begun = np.repeat(2 ** np.arange(ranks)[:, None], len(places), axis=1)
+    return Rounds(parcels, [begun, *_sums(told, ended)], length, len(sent), sum(note.bytes for note in sent))
 
 
 class Witness:
-    """Another communicator, and a note of what goes out and comes in, and of what the vector is then."""
+    """Another communicator, and a note of what goes out and comes in, and of what some places of the vector hold then."""
 
-    def __init__(self, comm, array):
-        self.comm, self.array, self.operations = comm, array, []
+    def __init__(self, comm, array, places):
+        self.comm, self.array, self.places, self.operations = comm, array, places, []
         self.rank, self.size = comm.rank, comm.size
 
     def __getattr__(self, name):
@@ -132,7 +141,7 @@ class Witness:
         self.comm.Sendrecv(sent, dest, received, source, tag)
 
     def _note(self, sent, source):
-        self.operations.append((sent, source, self.array.copy()))
+        self.operations.append((sent, source, self.array[self.places]))
 
     def _place(self, array):
         """Where in the vector the sent part begins, and how long it is."""
@@ -191,5 +200,6 @@ def _sums(told, ended):
         for (operations, final, _), over in zip(told, ended):
             later = [before for (_, _, before), end in zip(operations, over) if end > number]
             rows.append(later[0] if later else final)
-        sums.append(np.array(rows).astype(np.int64))
+        with np.errstate(invalid="ignore"):  # what a wrong one makes of it may be no number
+            sums.append(np.array(rows).astype(np.int64))
     return sums

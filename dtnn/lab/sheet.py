@@ -34,6 +34,13 @@ class Sheet:
         layout = {"width": f"{width}px", "max_width": "100%", "height": "auto", "margin": "0"}
         self.image = widgets.Image(format="png", layout=layout).add_class("dtnn-sheet")
 
+    def resize(self, width, height):
+        """Other pixels for the next `axes`."""
+        self.size, self.image.layout.width = (width, height), f"{width}px"
+
+    def __repr__(self):
+        return f"<Sheet of {self.size[0]} x {self.size[1]} pixels>"
+
     def axes(self, columns=1, rows=1, **how):
         """New, empty axes in place of what was there: one, or an array of them."""
         self._ground, self._laid_out = None, False
