@@ -10,7 +10,7 @@ from ..kernels.aligned import SLACK, aligned
 from .layer import inside, own_parameters
 
 ALIGNMENT = 16  # numbers; every segment starts at a cache line
-ROOM = 64  # numbers behind the trainable gradients, for what rides in their reduction
+ROOM = 96  # numbers behind the trainable gradients, for what rides in their reduction
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .average import Average, floats, largest_counts
 from .settings import one_of
-from .strategy import Exchange, average, average_state, mark_not_finite
+from .strategy import Exchange, mark_not_finite
 
 TOPOLOGIES = ("ring", "exponential", "complete")
+RARELY = 8  # steps in which ranks that are no neighbours hear of each other once
 
 
 @dataclass(frozen=True)
@@ -39,8 +41,13 @@ class Gossip:
     are averaged over all ranks (1/P each: their gradients carry the samples' weights already). Clipping acts on a rank's own
     P g_r. Who leaves the loop over `train` by ``break`` has one rank's weights; a `Stop` gives the average.
 
-    Cost a step: ring 2 (alpha + n beta), exponential alpha + n beta, complete that of `AllReduce`; and an all-reduce of a few
-    numbers each step, for the loss and for decisions that all ranks must take at once.
+    On a ring or an exponential graph no rank hears of all others but in every 8th step, by an all-reduce of a few numbers. There
+    each `Step` since the last one is told, with the loss of its global batch, and all do together what one was told: stop,
+    pause, take another learning rate; so ``break`` leaves the loop some steps later than it seems. A rank whose loss or gradient
+    is not finite keeps its weights until all end there. While a training is led step by step, all know after each.
+
+    Cost a step: ring 2 (alpha + n beta), exponential alpha + n beta, and every 8th step 2 ceil(log2 P) alpha more; complete that
+    of `AllReduce`.
 
     Lian et al. (2017), "Can decentralized algorithms outperform centralized algorithms?"; exponential: Assran, Loizou, Ballas and
     Rabbat (2019), "Stochastic gradient push"; the average of an epoch: Chen et al. (2021), Gossip-PGA.
@@ -64,11 +71,12 @@ class Gossip:
 class Mixing(Exchange):
     """Update first, then mix."""
 
-    alike = False
+    alike, apart = False, True
 
     def __init__(self, *parts):
         super().__init__(*parts)
-        self.received = np.empty_like(self.trained[0])
+        self.rarely, self.average, self.tail = 1 if self.equal else RARELY, Average(self.comm), None
+        self.sent, self.received = (np.empty(self.trained[0].size + 1, self.parameters.value.dtype) for _ in range(2))
 
     @property
     def equal(self):
@@ -76,42 +84,61 @@ class Mixing(Exchange):
 
     def combine(self, tail, count, total, progress):
         before, (_, grad), tail = self.comm.bytes, self.trained, self.parameters.tail(tail)
-        mark_not_finite(grad, tail)
-        self.comm.Allreduce(tail)
+        self.frozen = mark_not_finite(grad, tail) or self.frozen
+        self.late = self.equal and not self.prompt and self.comm.size > 1
+        if not (self.quiet or self.late):
+            self.comm.Allreduce(tail)
         grad *= self.comm.size
+        self.tail = tail
         return self.comm.bytes - before
 
+    def meets(self, progress):
+        return self.equal
+
     def mix(self, progress):
-        before = self.comm.bytes
+        before, self.stood = self.comm.bytes, 0.0
         if self.comm.size > 1:
             getattr(self, self.strategy.topology)(progress.step)
         return self.comm.bytes - before
 
     def ring(self, step):
         """A third of each neighbour's and of one's own; on two ranks, where both neighbours are one, halves."""
-        value, sent = self.trained[0], self.trained[0].copy()
         distances = (1,) if self.comm.size == 2 else (1, -1)
+        self._pack()
         for distance in distances:
-            self._receive(sent, distance)
-            value += self.received
-        value /= len(distances) + 1
+            self._receive(distance)
+            self._add()
+        self._divide(len(distances) + 1)
 
     def exponential(self, step):
         """Half one's own, half of a rank whose distance doubles from step to step."""
-        value = self.trained[0]
-        self._receive(value, 1 << (step - 1) % (self.comm.size - 1).bit_length())
-        value += self.received
-        value *= 0.5
+        self._pack()
+        self._receive(1 << (step - 1) % (self.comm.size - 1).bit_length())
+        self._add()
+        self._divide(2)
 
     def complete(self, step):
         """The mean of all."""
-        average(self.comm, [self.trained[0]], 1 / self.comm.size)
+        self.average([self.trained[0]], 1 / self.comm.size, self.tail if self.late else None)
 
-    def _receive(self, sent, distance):
+    def _pack(self):
+        """What neighbours get: this rank's weights, and when it came."""
+        self.sent[:-1], self.sent[-1] = self.trained[0], self.moment
+
+    def _receive(self, distance):
         """From the rank so far behind, while the one so far ahead gets what is sent."""
         rank, size = self.comm.rank, self.comm.size
-        self.comm.Sendrecv(sent, (rank + distance) % size, self.received, (rank - distance) % size)
+        self.comm.Sendrecv(self.sent, (rank + distance) % size, self.received, (rank - distance) % size)
+        self.stood = max(self.stood, float(self.received[-1]) - self.moment)
+
+    def _add(self):
+        if not self.frozen:
+            self.trained[0][:] += self.received[:-1]
+
+    def _divide(self, count):
+        if not self.frozen:
+            self.trained[0][:] /= count
 
     def settle(self):
-        average(self.comm, [self.trained[0]], 1 / self.comm.size)
-        average_state(self.comm, self.state, 1 / self.comm.size)
+        self.average([self.trained[0], *floats(self.state)], 1 / self.comm.size)
+        largest_counts(self.comm, self.state)

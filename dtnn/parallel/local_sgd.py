@@ -3,8 +3,11 @@
 from dataclasses import dataclass
 
 from .allreduce import AllReduce
+from .average import Average, floats, largest_counts
 from .settings import whole_number
-from .strategy import Exchange, average, average_state, mark_not_finite
+from .strategy import Exchange, mark_not_finite
+
+RARELY = 32  # steps in which ranks hear of each other once at least, however seldom they average
 
 
 @dataclass(frozen=True)
@@ -33,10 +36,16 @@ class LocalSGD:
     Notes
     -----
     The replicas differ between two averages, so P ranks don't give the weights of one rank. Clipping acts on a rank's own
-    gradient. Who leaves the loop over `train` by ``break`` has one rank's weights; a `Stop` gives the average.
+    gradient. Who leaves the loop over `train` by ``break`` may have one rank's weights; a `Stop` gives the average.
 
-    Cost a step, S the optimizer's vectors a weight: (1 + S)/H times (2 ceil(log2 P) alpha + 2 (P-1)/P n beta), and an
-    all-reduce of a few numbers each step, for the loss and for decisions that all ranks must take at once.
+    Between two averages a rank sends nothing at all and waits for nobody. So what the others' losses were, a stop, a pause,
+    another learning rate, are known to all at the next average, after 32 steps at the latest: there each `Step` since the last
+    one is told, with the loss of its global batch; so ``break`` leaves the loop some steps later than it seems. Where a loss or a
+    gradient is not finite, that rank does no more, and all end there, with the weights of the last average. While a training is
+    led step by step, all know after each.
+
+    Cost a step, S the optimizer's vectors a weight: 1/H times (2 ceil(log2 P) alpha + 2 (P-1)/P (1 + S) n beta): one reduction,
+    in which all that is averaged travels together.
 
     Stich (2019), "Local SGD converges fast and communicates little"; post-local: Lin, Stich, Patel and Jaggi (2020), "Don't
     use large mini-batches, use local SGD"; the momentum: Yu, Jin and Yang (2019).
@@ -62,21 +71,41 @@ class LocalSGD:
 class Averaging(Exchange):
     """Counts steps and samples since the last average."""
 
-    samples = steps = 0
+    samples = total = steps = 0
+    apart, uneven, due, last = True, False, False, None
+
+    def __init__(self, *parts):
+        super().__init__(*parts)
+        self.rarely, self.average = min(self.strategy.every, RARELY), Average(self.comm)
 
     @property
     def equal(self):
         return self.steps == 0
 
+    def begin_epoch(self, first, last):
+        self.last = last
+        self.average.keep(self.trained[0])
+
+    def meets(self, progress):
+        return progress.epoch < self.strategy.after or self._due(progress.step)
+
+    def _due(self, step):
+        """Whether there is an average after this step."""
+        return self.steps + 1 == self.strategy.every or step == self.last
+
     def combine(self, tail, count, total, progress):
-        self.alike, self.count = progress.epoch < self.strategy.after, count
+        self.alike, self.count, self.all, self.late = progress.epoch < self.strategy.after, count, total, False
         if self.alike:
             return AllReduce().reduce(self.comm, self.parameters, tail)
         before, (_, grad), tail = self.comm.bytes, self.trained, self.parameters.tail(tail)
-        mark_not_finite(grad, tail)
-        self.comm.Allreduce(tail)
+        self.frozen = mark_not_finite(grad, tail) or self.frozen
+        self.due = self._due(progress.step)
+        self.late = self.due and not self.prompt and self.comm.size > 1
+        if not (self.quiet or self.late):
+            self.comm.Allreduce(tail)
         if count:
             grad *= total / count
+        self.tail = tail
         return self.comm.bytes - before
 
     def update(self, progress):
@@ -88,17 +117,23 @@ class Averaging(Exchange):
     def mix(self, progress):
         if self.alike:
             return 0
-        self.steps, self.samples = self.steps + 1, self.samples + self.count
-        return self._average() if self.steps == self.strategy.every else 0
+        self.steps, self.samples, self.total = self.steps + 1, self.samples + self.count, self.total + self.all
+        self.uneven |= self.all < self.comm.size
+        return self._average(self.tail if self.late else None) if self.due else 0
 
     def settle(self):
         if self.steps:
             self._average()
 
-    def _average(self):
+    def undo(self):
+        self.average.go_back(self.trained[0])
+        return True
+
+    def _average(self, tail=None):
         before = self.comm.bytes
-        weight = self.samples / self.comm.Allreduce(float(self.samples))
-        average(self.comm, [self.trained[0]], weight)
-        average_state(self.comm, self.state, weight)
-        self.steps = self.samples = 0
+        self.average([self.trained[0], *floats(self.state)], self.samples / self.total, tail)
+        if self.uneven:  # somebody had no samples in a step, so made an update less
+            largest_counts(self.comm, self.state)
+        self.steps = self.samples = self.total = 0
+        self.uneven = False
         return self.comm.bytes - before

@@ -59,6 +59,22 @@ class Exchange:
         The step whose gradient was not finite, where that is not the one which this rank is in.
     waited : float or None
         Seconds that this rank waited for others within `combine`; None where the moments of arrival in the tail say it.
+    apart : bool
+        Ranks update by themselves, so what rides in the tail may be told later, by `mix` or not in each step.
+    rarely : int
+        Where they are, in every so many steps at least the tail is summed; `meets` may say more often, other steps are quiet.
+    quiet : bool
+        Set before `combine`: nobody is told anything in this step.
+    prompt : bool
+        Set before `combine`: the tail must be summed by it, where it could also be left to `mix`.
+    late : bool
+        Set by `combine`: it has left the tail to `mix`, which exchanges something anyway.
+    frozen : bool
+        In a quiet step this rank's own loss or gradient was not finite, and nobody knows: its weights stay what they were then.
+    moment : float
+        Set before `mix`, where ranks are `apart`: when this rank came to it, in seconds of a clock that all ranks share.
+    stood : float
+        Seconds that this rank waited for others within `mix`, where the tail is not `late`.
     packed, begun, hidden : float
         Seconds of the last step: of packing and unpacking, within `combine`; that backward lost to communication; in
         which communication went on behind backward.
@@ -66,7 +82,9 @@ class Exchange:
 
     alike, lockstep, pieces, servers = True, True, 1, 0
     own = failed = waited = None
-    packed = begun = hidden = 0.0
+    apart = quiet = prompt = late = frozen = False
+    rarely = 1
+    packed = begun = hidden = moment = stood = 0.0
 
     def __init__(self, strategy, comm, parameters, optimizer):
         self.strategy, self.comm, self.parameters, self.optimizer = strategy, comm, parameters, optimizer
@@ -89,12 +107,16 @@ class Exchange:
     def begin_epoch(self, first, last):
         """The steps from `first` to `last` come now; no communication."""
 
+    def meets(self, progress):
+        """Whether the tail is to be summed in this step; the same on all ranks, without communication."""
+        return True
+
     def watcher(self):
         """What is to be told as backward goes on in the last micro-batch of a step, see `dtnn.nn.Pass`; None: nothing."""
         return None
 
     def combine(self, tail, count, total, progress):
-        """Sum the tail over all ranks, and make the gradient what `update` needs; collective, no weight changes.
+        """Sum the tail over all ranks, unless `quiet`, and make the gradient what `update` needs; collective, no weight changes.
 
         Parameters
         ----------
@@ -120,6 +142,10 @@ class Exchange:
         """What is to be exchanged after the update; returns the bytes that this rank handed over; collective."""
         return 0
 
+    def undo(self):
+        """A step was not finite: go back to weights that all ranks had, where they are `apart`; whether there are any."""
+        return False
+
     def whole_loss(self, loss):
         """The sum of an epoch's losses as all ranks should tell it, from what this rank has added up; collective."""
         return loss
@@ -141,30 +167,14 @@ class Exchange:
 
 
 def mark_not_finite(gradient, tail):
-    """Make the loss, the first number of the tail, NaN where a gradient of this rank is not finite.
+    """Make the loss, the first number of the tail, NaN where a gradient of this rank is not finite; whether it is not finite now.
 
     >>> tail = np.zeros(2)
-    >>> mark_not_finite(np.array([1.0, np.inf]), tail)
-    >>> tail.tolist()
-    [nan, 0.0]
+    >>> mark_not_finite(np.array([1.0, np.inf]), tail), tail.tolist()
+    (True, [nan, 0.0])
     """
     with np.errstate(over="ignore", invalid="ignore"):
         square = np.dot(gradient, gradient)
     if not np.isfinite(square) and not np.isfinite(gradient).all():
         tail[0] = np.nan
-
-
-def average(comm, arrays, weight):
-    """The mean of arrays over the ranks, in place; the ranks' weights add up to 1."""
-    for array in arrays:
-        array *= weight
-        comm.Allreduce(array)
-
-
-def average_state(comm, state, weight):
-    """The mean of the floating-point arrays of an optimizer's state, and the largest of its counts."""
-    names = sorted(state)
-    average(comm, [state[name] for name in names if np.ndim(state[name])], weight)
-    for name in names:
-        if not np.ndim(state[name]):
-            state[name] = comm.Allreduce(state[name], "max")
+    return not np.isfinite(tail[0])

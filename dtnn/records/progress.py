@@ -8,6 +8,9 @@ from dataclasses import dataclass
 class Step:
     """One update of the weights, counted from 1; `loss` is the mean over the `samples` of the global batch, before the update.
 
+    Where ranks seldom hear of each other (`dtnn.parallel.LocalSGD`, ``Gossip``) steps are told some steps later, several at once;
+    `time` is when it was made.
+
     `gradient` is the 2-norm of the whole gradient, before any clipping; NaN where no rank holds all of it. `noise` estimates the
     variance of a single sample's gradient, summed over all weights, from how far the ranks' own gradients are apart: told with
     `gradient` on several ranks, in one step of eight and where gradients are kept; else NaN. See `dtnn.gradients.noise_scale`.

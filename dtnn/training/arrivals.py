@@ -50,9 +50,13 @@ class Arrivals:
         """Whether it is time to look at the clocks again; never where there is only one."""
         return not self.one and now > self.next
 
+    def moment(self, now):
+        """`now` on the clock that all ranks have in common."""
+        return now + self.clock.offset - self.reference
+
     def tell(self, now):
         """Write down that this rank arrives `now`."""
-        self.own = now + self.clock.offset - self.reference
+        self.own = self.moment(now)
         if self.places.size:
             self.places[self.comm.rank] = self.own
 

@@ -11,15 +11,17 @@ from ..parallel.kept import gathered
 from ..records import Epoch, Refused, Share, Step
 from .checkpoint import Checkpoint
 from .evaluate import evaluate, own_value
+from .not_finite import NotFinite
 from .pause import account, pause, tell_outbox
 from .phased import phased
 
 
 def run_epoch(replica, epoch, epochs, validation):
     """All steps of one epoch, told."""
-    started, loss_sum, hear = time.perf_counter(), 0.0, replica.orders.hear
+    started, loss_sum, hear, untold = time.perf_counter(), 0.0, replica.orders.hear, []
     begin_epoch(replica)
-    replica.exchange.begin_epoch(replica.step + 1, replica.step + replica.steps_per_epoch)
+    replica.meetings.last = last = replica.step + replica.steps_per_epoch
+    replica.exchange.begin_epoch(replica.step + 1, last)
     replica.model.training = None  # within an epoch there is nothing to resume
     for indices in batches(len(replica.data), replica.batch_size, replica.seed, epoch):
         if replica.orders.shown and not replica.exchange.lockstep:
@@ -28,21 +30,27 @@ def run_epoch(replica, epoch, epochs, validation):
         replica.step += 1
         progress = replica.progress(epochs)
         lr = replica.optimizer.rate(progress)
-        if replica.phases or replica.orders.by_phase:
-            mean, lr, rested = yield from phased(replica, indices, progress, epoch)
-            begin, started = begin + rested, started + rested
-        else:
-            mean = replica.make_step(indices, progress)
+        try:
+            if replica.phases or replica.orders.by_phase:
+                losses, lr, rested = yield from phased(replica, indices, progress, epoch)
+                begin, started = begin + rested, started + rested
+            else:
+                losses = replica.make_step(indices, progress)
+        except NotFinite:
+            yield from tell_steps(replica, epoch, untold, replica.meetings.losses)
+            raise
         seconds = time.perf_counter() - begin
-        loss_sum += mean * len(indices)
+        untold.append((replica.step, len(indices), lr, seconds, time.time(), replica.gradient, replica.noise.value))
         if replica.tracer.on:
             hear((yield replica.tracer.end(replica.step)))
         if replica.watch.due or replica.orders.stop:
             hear((yield account(replica, replica.step)))
         if replica.outbox:
             yield from tell_outbox(replica)
-        told = replica.gradient, replica.noise.value
-        hear((yield Step(replica.step, epoch, mean, len(indices), lr, seconds, time.time(), *told)))
+        if losses:
+            loss_sum += math.fsum(losses)
+            yield from tell_steps(replica, epoch, untold, losses)
+            untold.clear()
         started += yield from pause(replica)
         if replica.orders.stop:
             replica.settle()
@@ -62,6 +70,14 @@ def run_epoch(replica, epoch, epochs, validation):
     yield from tell_outbox(replica)
     if epoch < epochs:
         yield from pause(replica)
+
+
+def tell_steps(replica, epoch, untold, losses):
+    """Steps of which all ranks now know the sum of the losses, up to one where that is not finite."""
+    for (step, samples, *rest), loss in zip(untold, losses):
+        if not math.isfinite(loss):
+            return
+        replica.orders.hear((yield Step(step, epoch, loss / samples, samples, *rest)))
 
 
 def refuse(replica):

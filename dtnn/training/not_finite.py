@@ -18,6 +18,10 @@ FIRST = (  # whoever trains again after a rate that was too large has its weight
     "No update came before it, so the learning rate is not to blame: where an earlier training left the weights too large, "
     "make the model anew; also look for NaN in the inputs and for a logarithm or division of your own."
 )
+APART = (
+    "Each rank has weights of its own by now, some of a later step: make the model anew, with a smaller learning rate; also look "
+    "for NaN in the inputs and for a logarithm or division of your own."
+)
 
 
 class NotFinite(ArithmeticError):
@@ -29,6 +33,8 @@ class NotFinite(ArithmeticError):
         The step whose loss or gradient is not finite.
     layer : str
         The first place that is not finite: the output of a layer, the innermost one, the loss, or a parameter's gradient.
+    apart : bool
+        Ranks have weights of their own, and heard of it some steps later: those of other ranks are of a later step.
 
     Examples
     --------
@@ -38,15 +44,16 @@ class NotFinite(ArithmeticError):
     step 1 left the finite numbers, first in the output of linear_1. No update came before it, ...
     """
 
-    def __init__(self, step, layer):
-        super().__init__(step, layer)
-        self.step, self.layer = step, layer
+    def __init__(self, step, layer, apart=False):
+        super().__init__(step, layer, apart)
+        self.step, self.layer, self.apart = step, layer, apart
 
     def __str__(self):
-        return f"step {self.step} left the finite numbers, first in {self.layer}. {FIRST if self.step == 1 else LATER}"
+        remedy = FIRST if self.step == 1 else APART if self.apart else LATER
+        return f"step {self.step} left the finite numbers, first in {self.layer}. {remedy}"
 
 
-def first_not_finite(comm, net, x, step, parameters=None):
+def first_not_finite(comm, net, x, step, parameters=None, here=True):
     """The first place, over all ranks, where a forward pass is not finite any more, in words; collective.
 
     It moves running statistics, as every forward does.
@@ -61,15 +68,17 @@ def first_not_finite(comm, net, x, step, parameters=None):
         That of the step in question, so that dropout is the same.
     parameters : Parameters, optional
         Where the outputs are finite, look at the ranks' gradients, too.
+    here : bool
+        Whether it may have happened on this rank.
     """
     layers = [(name, layer) for name, layer, _ in named_layers(net)]
     place = np.array([np.inf])
-    if x is not None:
+    if x is not None and here:
         place[0] = _first_output(net, [layer for _, layer in layers], x, step)
     comm.Allreduce(place, "min")
     if math.isfinite(place[0]):
         return f"the output of {layers[int(place[0]) % len(layers)][0]}"
-    place[0] = -math.inf if parameters is None else _first_gradient(parameters)
+    place[0] = _first_gradient(parameters) if parameters is not None and here else -math.inf
     comm.Allreduce(place, "max")
     return f"the gradient of {parameters.segments[int(place[0])].name}" if math.isfinite(place[0]) else "the loss"
 

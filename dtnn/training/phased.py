@@ -34,12 +34,12 @@ def phased(replica, indices, progress, epoch):
 
     Returns
     -------
-    (float, float, float)
-        The mean loss of the global batch, the learning rate of the update, the seconds of pauses within the step.
+    (list of float, float, float)
+        The losses that became known, see `Replica.make_step`; the learning rate of the update; the seconds of pauses within it.
     """
     parts, orders, total = Parts(replica, epoch), replica.orders, len(indices)
     first, count = replica.share(total)
-    replica.begin_step()
+    replica.begin_step(progress)
     for piece, (start, size) in enumerate(shares(count, parts.pieces), 1):
         place, back, delta = first + start, _nothing, None
         if size or replica.always:
@@ -50,14 +50,14 @@ def phased(replica, indices, progress, epoch):
         yield from parts.end("backward", norm(parts.trained) if count else np.nan, piece)
     replica.looking = replica.microscope.looks_at(replica.step, orders.shown)  # somebody may have asked while they waited
     shown = len(orders.shown)
-    loss_sum, *handed_and_own = replica.reduce(count, total, progress)
+    handed_and_own = replica.reduce(count, total, progress)
     yield from parts.end("reduce", norm(parts.held))
     late, lr, before = orders.shown[shown:], replica.optimizer.rate(progress), parts.values.copy()
     replica.update(count, progress, *handed_and_own)
     for layer in late:  # of this step they can't be shown any more
         orders.show(layer)
     yield from parts.end("update", norm(parts.values - before))
-    return loss_sum / total, lr, parts.paused
+    return replica.meetings.losses, lr, parts.paused
 
 
 class Parts:

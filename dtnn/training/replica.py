@@ -18,6 +18,7 @@ from ..records import Note
 from .arrivals import Arrivals
 from .before_step import BeforeStep
 from .ledger import Stopwatch
+from .meetings import Meetings
 from .microscope import Microscope
 from .noise import Noise
 from .not_finite import NotFinite, check_gradient, first_not_finite
@@ -50,8 +51,10 @@ class Replica:
         if phases and not self.exchange.lockstep:
             raise ValueError(f"phases=True, but {strategy!r} lets ranks be at different steps: there is no phase that all are in")
         self.given_to_exchange = self.exchange.optimizer  # which may want it otherwise
-        self.tail = self.parameters.tail(ARRIVALS + (comm.size if comm.size <= MOST_ARRIVALS else 0))
-        self.arrivals, self.aligning = Arrivals(comm, self.tail[ARRIVALS:], clock), False
+        self.meetings, arrivals = Meetings(self.exchange, comm.size), comm.size if comm.size <= MOST_ARRIVALS else 0
+        self.tail = self.parameters.tail(ARRIVALS + arrivals + self.meetings.places)
+        self.since = self.tail[ARRIVALS + arrivals :]  # the losses of quiet steps
+        self.arrivals, self.aligning = Arrivals(comm, self.tail[ARRIVALS : ARRIVALS + arrivals], clock), False
         self.net, self.scratch, self.inputs, self.pieces = Replay(model.net), Pass(seed), {}, {}
         self.microscope, self.looking, self.outbox = Microscope(comm, self.parameters, self.exchange, keep), False, []
         self.step, self.updated, self.past, self.phases = 0, 0, [], phases
@@ -83,33 +86,42 @@ class Replica:
     # ---- a step
 
     def make_step(self, indices, progress):
-        """Gradient of this share, exchange, update, and what the ranks were told; returns the mean loss of the global batch."""
+        """Gradient of this share, exchange, update, and what the ranks were told; returns the losses that became known.
+
+        These are the sums over global batches, that of this step last; none, if it is a quiet one (see `Meetings`).
+        """
         total, exchange, tracer = len(indices), self.exchange, self.tracer
-        self.begin_step()
+        self.begin_step(progress)
         count, pieces = self._pieces(total)
+        pieces = () if exchange.frozen else pieces
         for number, (begin, size) in enumerate(pieces, 1):
             watcher = tracer.watcher(exchange.watcher() if number == len(pieces) and not self.looking else None)
             self.gradients(indices[begin : begin + size], begin, total, tracer.comm.Allreduce, watcher)
-        loss_sum, handed, own_loss = self.reduce(count, total, progress)
-        self.update(count, progress, handed, own_loss)
-        return loss_sum / total
+        self.update(count, progress, *self.reduce(count, total, progress))
+        return self.meetings.losses
 
-    def begin_step(self):
+    def begin_step(self, progress):
         """Nothing summed yet; what ranks were told, and what is to be looked at."""
-        tail, orders = self.tail, self.orders
-        tail[:] = 0
-        tail[ORDERS], tail[LOOK] = bool(orders.told), self._look()
-        self.tracer.begin()
+        tail, orders, meetings = self.tail, self.orders, self.meetings
         self.looking = self.microscope.looks_at(self.step, orders.shown)
+        prompt, soon = self.looking or self.phases or orders.by_phase, self.always or orders.left < math.inf
+        meetings.begin(progress, prompt, soon)
+        tail[:] = 0
+        if not meetings.quiet:
+            tail[ORDERS], tail[LOOK] = bool(orders.told), self._look()
+        if meetings.kept:
+            self.since[: len(meetings.kept)] = meetings.kept
+        self.tracer.begin(meetings.quiet)
         self.noise.begin(self.step)
-        self.before.keep()
+        if not (meetings.kept or self.exchange.frozen):  # else it was kept at the last meeting, which is what one can go back to
+            self.before.keep()
 
     def reduce(self, count, total, progress):
         """What all ranks have computed becomes what each updates with.
 
-        Returns the sum of all losses, the bytes that this rank handed over, and the sum of its own losses.
+        Returns the bytes that this rank handed over, and the sum of its own losses.
         """
-        watch, tail, exchange = self.watch, self.tail, self.exchange
+        watch, tail, exchange, meetings = self.watch, self.tail, self.exchange, self.meetings
         if self.looking:
             watch.lap("backward")
             tail[LOCAL] = self.microscope.keep(count, total)
@@ -119,32 +131,56 @@ class Replica:
         self.arrivals.tell(watch.lap("backward"))
         own_loss = float(tail[LOSS])
         handed = exchange.combine(tail.size, count, total, progress)
+        meetings.combined(self.step, float(tail[LOSS]))
+        if meetings.quiet or exchange.late:
+            watch.lap("update")
+            self.tracer.next, self.aligning = self.tracer.due(self.step), False
+            return handed, own_loss
         waited = self.arrivals.waited() if exchange.waited is None else exchange.waited
         watch.reduced(waited, exchange.packed, exchange.begun, exchange.hidden)
-        loss_sum = float(tail[LOSS])
-        self._check(loss_sum, count)
-        self.tracer.next, self.aligning = tail[LOOK] % ALIGN == TRACE, tail[LOOK] >= ALIGN
+        self._meet(count)
         if self.looking or self.noise.on:
             self._look_closely(total)
-        return loss_sum, handed, own_loss
+        return handed, own_loss
+
+    def _meet(self, count):
+        """The tail has been summed: what all ranks know now."""
+        tail = self.tail
+        self.meetings.met(self.since, float(tail[LOSS]))
+        self._check(count)
+        self.tracer.next, self.aligning = tail[LOOK] % ALIGN == TRACE, tail[LOOK] >= ALIGN
 
     def update(self, count, progress, handed, own_loss):
         """The weights change, and what the ranks were told is done."""
-        watch, exchange = self.watch, self.exchange
-        exchange.update(progress)
-        watch.lap("update")
-        handed += exchange.mix(progress)
+        watch, exchange, quiet = self.watch, self.exchange, self.meetings.quiet
+        if not exchange.frozen:
+            exchange.update(progress)
+        now = watch.lap("update")
+        handed += self._mix(count, progress, now) if self.meetings.apart else exchange.mix(progress)
         if exchange.equal and (self.step in EARLY or self.step % EVERY == 0):
             in_sync(self.comm, self.parameters, self.common)
-        watch.lap("transfer")
+        watch.lap("transfer" if handed or not quiet else "update")
         watch.step(count, handed, own_loss)
         self.updated = self.step
         self.samples += count
         self.own_loss += own_loss
         self.model.steps += 1
         self.orders.made_a_step()
-        if self.tail[ORDERS] > 0:
+        if not quiet and self.tail[ORDERS] > 0:
             self.obey()
+
+    def _mix(self, count, progress, now):
+        """Weights are exchanged, and it may be that the tail rides with them; returns the bytes that this rank handed over."""
+        exchange, arrivals = self.exchange, self.arrivals
+        if exchange.late:
+            arrivals.tell(now)
+        exchange.moment = arrivals.moment(now)
+        handed = exchange.mix(progress)
+        if handed:
+            self.watch.reduced(arrivals.waited() if exchange.late else exchange.stood)
+        if exchange.late:
+            self._meet(count)
+        return handed
 
     def _look_closely(self, total):
         """What there is to tell of all ranks' gradients in this step; the microscope's time belongs to no phase."""
@@ -175,18 +211,25 @@ class Replica:
             self.pieces[total] = count, [(first + start, size) for start, size in divided if size or self.always]
         return self.pieces[total]
 
-    def _check(self, loss_sum, count):
+    def _check(self, count):
         """Raise `NotFinite`, on all ranks, where the loss or a gradient isn't finite; then all is as it was before the step."""
+        failed = self.meetings.failed(self.step)
         try:
-            if not math.isfinite(loss_sum):
-                x = self._input(self.scratch.count) if count else None
-                parameters = None if self.exchange.alike else self.parameters
-                place = first_not_finite(self.comm, self.model.net, x, self.scratch, parameters)
-                raise NotFinite(self.exchange.failed or self.step, place)
+            if failed is not None:
+                self._fail(failed, count)
             self.gradient = check_gradient(self.step, self.parameters) if self.exchange.alike else math.nan
         except NotFinite:
             self.before.restore()
             raise
+
+    def _fail(self, step, count):
+        """Say where that step was not finite; where ranks are apart, others have gone on since, or failed in another one."""
+        exchange, meetings = self.exchange, self.meetings
+        apart = meetings.apart and not exchange.alike
+        here = meetings.broken == step if apart else True
+        x = self._input(self.scratch.count) if (here if apart else count) else None
+        place = first_not_finite(self.comm, self.model.net, x, self.scratch, None if exchange.alike else self.parameters, here)
+        raise NotFinite(exchange.failed or step, place, apart and not exchange.undo())
 
     def gradients(self, indices, first, total, reduce, watcher=None):
         """Forward and backward of some samples, see `forward`; adds to the gradients, and to the loss in the tail."""

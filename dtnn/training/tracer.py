@@ -44,6 +44,7 @@ class Tracer:
         self.trace, self.distance = trace, 0 if trace is True else int(trace or 0)
         self.begun, self.last, self.count = self.clock(), -math.inf, 0
         self.on, self.next, self.other, self.mark = False, self.distance == 1, None, 0.0
+        self.meeting = False  # whether the next step in which ranks meet is to be traced, too
         self.comm.on = False
 
     def wants(self, step, now):
@@ -52,11 +53,16 @@ class Tracer:
             due = now - self.last > max(SHORTEST, SHARE * (now - self.begun))
             self.last = now if due else self.last
             return due
+        return self.due(step)
+
+    def due(self, step):
+        """Whether the step after this one is an n-th, which all ranks know without being told."""
         return self.distance > 0 and (step + 1) % self.distance == 0
 
-    def begin(self):
-        """A step begins."""
-        self.on, self.next = self.next, False
+    def begin(self, quiet=False):
+        """A step begins; a `quiet` one shows no exchange, so the next that does is traced, too."""
+        self.on, self.next = self.next or (self.meeting and not quiet), False
+        self.meeting = quiet and self.trace is True and (self.on or self.meeting)
         if self.on:
             self.watch.spans, self.comm.notes, self.comm.on = [], [], True
             self.start = self.watch.mark

@@ -39,7 +39,8 @@ def test_a_stop_on_one_rank_stops_all_after_the_same_step_with_one_model(strateg
             in_sync(comm, model.parameters)
             return steps
 
-    assert run_threads(job, 3) == [8, 8, 8]
+    seldom = isinstance(strategy, LocalSGD) or strategy in (Gossip("ring"), Gossip("exponential"))
+    assert run_threads(job, 3) == [10 if seldom else 8] * 3, "at the next step in which all hear of each other"
 
 
 @strategies

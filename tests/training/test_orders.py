@@ -78,8 +78,8 @@ def test_all_ranks_pause_step_change_their_rate_and_go_on_together(strategy):
     assert told[0][-1] == "enough"
     assert max(rates) < 18
     if strategy != ParameterServer(None):  # where what is agreed on is some steps away
-        assert before == 3
-        assert max(rates) == 9
+        seldom = {LocalSGD(3): (6, 9), Gossip("ring"): (6, 12)}  # ranks hear of each other
+        assert (before, max(rates)) == seldom.get(strategy, (3, 9))
 
 
 @strategies
