@@ -53,7 +53,7 @@ class Tracer:
             due = now - self.last > max(SHORTEST, SHARE * (now - self.begun))
             self.last = now if due else self.last
             return due
-        return self.due(step)
+        return self.distance > 0 and self.due(step)
 
     def due(self, step):
         """Whether the step after this one is an n-th, which all ranks know without being told."""

@@ -29,7 +29,7 @@ class NoTracer:
     def wants(self, step, now):
         return False
 
-    def begin(self):
+    def begin(self, quiet=False):
         """Nothing."""
 
     def watcher(self, other):
@@ -99,9 +99,9 @@ def test_a_call_more_is_seen(monkeypatch):
     """The counting would see a nap in every step."""
     right, plain = tracer.Tracer.begin, fewest(calls_of_steps(lenet5(Serial(), False, size=4), 4))
 
-    def begin(self):
+    def begin(self, quiet=False):
         time.sleep(0)
-        right(self)
+        right(self, quiet)
 
     monkeypatch.setattr(tracer.Tracer, "begin", begin)
     assert fewest(calls_of_steps(lenet5(Serial(), False, size=4), 4)) == plain + 2
