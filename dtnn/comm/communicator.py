@@ -29,7 +29,7 @@ class Request(Protocol):
         KeyboardInterrupt
             This rank was interrupted.
         Mismatch
-            Another rank takes part in it with another shape, type or operation (on MPI this is seen by the verbs that wait).
+            Another rank takes part in it with another shape, type or operation.
         """
 
 
@@ -80,7 +80,7 @@ class Communicator(Protocol):
         ValueError
             There is no rank `source`, or `array` is read-only.
         Mismatch
-            What was sent has another shape or dtype (on MPI: is longer).
+            What was sent has another shape or dtype (on MPI see `Letterheads`).
         RankFailed, KeyboardInterrupt, Deadlock
 
         Notes

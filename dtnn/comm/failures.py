@@ -26,7 +26,7 @@ class RankFailed(RuntimeError):
 
 
 class Deadlock(RuntimeError):
-    """Every rank that has not ended waits, and none of them can go on; the text says who waits for whom (on threads only).
+    """Ranks wait only for each other, or for ranks that have ended; the text says who waits for whom (on threads only).
 
     >>> import numpy as np
     >>> from dtnn.comm import run_threads

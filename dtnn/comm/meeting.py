@@ -45,6 +45,8 @@ class Meet:
             self.do_work()
         if self.meeting.is_done():
             self._end()
+        else:
+            self.comm.poll(self)
         return self.ended
 
     def Wait(self):
@@ -63,6 +65,7 @@ class Meet:
     def _end(self):
         if not self.ended:
             self.ended = True
+            self.comm.end_poll()
             self.comm.under_way.remove(self)
             if self.finish:
                 self.finish(self.meeting.parts)

@@ -1,18 +1,17 @@
-"""Where ranks that are threads meet: one lock, a letter box for each rank, and who waits for what."""
+"""Where ranks that are threads meet: a letter box for each rank, and the meetings that they are to come to."""
 
-import threading
 from collections import defaultdict
 
 from .checked import described
-from .failures import Deadlock, RankFailed
+from .failures import RankFailed
 from .meeting import Meeting
+from .waits import Wait, Waits
+
+LONGEST_WAIT = 1.0  # seconds: an interrupt is not seen during a wait on every system, and who polls rings no bell
 
 
 class Room:
-    """What the ranks of one group share.  Every method may be called by any thread.
-
-    A wait is a condition and a text (what it waits for).  All conditions can only be made true by ranks, so when every
-    rank that is still there waits and no condition is true, no condition ever will be: a deadlock, known at once.
+    """What the ranks of one group, or of a part of it, share.  Every method may be called by any thread.
 
     Parameters
     ----------
@@ -22,22 +21,27 @@ class Room:
         The room that these ranks also belong to: what ends a wait there ends one here.
     places : list of int
         Their ranks there.
+
+    Attributes
+    ----------
+    ranks : list of int
+        Their ranks in the group that all this is a part of.
     """
 
     def __init__(self, size, house=None, places=()):
         self.size, self.house, self.places = size, house, places
-        self.longest_wait = 0.1 if house else 1.0  # nobody rings here for what happens in the house
-        self.lock = threading.Lock()
-        self.bells = [threading.Condition(self.lock) for _ in range(size)]  # one each: a message wakes one thread, not all
+        self.ranks = [house.ranks[place] for place in places] if house else list(range(size))
+        self.waits = house.waits if house else Waits(size)
+        self.lock, self.bells = self.waits.lock, [self.waits.bells[rank] for rank in self.ranks]
         self.letters, self.posted = [defaultdict(list) for _ in range(size)], 0
         self.meetings, self.attended = {}, [0] * size
-        self.waits, self.left = [None] * size, [False] * size
-        self.interrupted, self.failure = [False] * size, None
+        self.left, self.interrupted, self.failure = [False] * size, [False] * size, None
 
     def post(self, letter):
         """Put a letter into the box of the rank it is for."""
         with self.lock:
             self._check(letter.source)
+            self.waits.end_poll(self.ranks[letter.source])
             letter.number = self.posted = self.posted + 1
             self.letters[letter.dest][letter.source, letter.tag].append(letter)
             self.bells[letter.dest].notify()
@@ -53,6 +57,7 @@ class Room:
         """The next meeting of a rank: the n-th collective of each rank is the same meeting."""
         with self.lock:
             self._check(rank)
+            self.waits.end_poll(self.ranks[rank])
             number = self.attended[rank]
             self.attended[rank] += 1
             meeting = self.meetings.setdefault(number, Meeting(self.size))
@@ -76,16 +81,28 @@ class Room:
 
         What all have come to is ended, although one of them has failed since.
         """
+        place = self.ranks[rank]
         with self.lock:
+            self.waits.end_poll(place)
             self._check(rank, condition())
             while not condition():
-                self.waits[rank] = (condition, what)
+                self.waits.waits[place] = Wait(self, rank, condition, what)
                 try:
-                    self._look_for_deadlock(rank)
-                    self.bells[rank].wait(self.longest_wait)  # an interrupt is not seen during a wait on every system
+                    self.waits.look_for_deadlock(self)
+                    self._check(rank)
+                    self.bells[rank].wait(LONGEST_WAIT)
                 finally:
-                    self.waits[rank] = None
+                    self.waits.waits[place] = None
                 self._check(rank, condition())
+
+    def poll(self, rank, meet):
+        """Note that a rank has asked in vain after a request; who does nothing else for long waits for it."""
+        with self.lock:
+            self.waits.poll(self, rank, meet)
+
+    def end_poll(self, rank):
+        """Note that a rank does something else."""
+        self.waits.end_poll(self.ranks[rank])
 
     def check(self, rank):
         """Raise what a wait of this rank would raise."""
@@ -126,16 +143,21 @@ class Room:
         elif self.failure:
             raise type(self.failure)(*self.failure.args)
 
-    def _has_left(self, rank):
-        return self.left[rank] or bool(self.house and self.house._has_left(self.places[rank]))
-
-    def _look_for_deadlock(self, rank):
-        there = [r for r in range(self.size) if not self._has_left(r)]
-        if all(self.waits[r] and not self.waits[r][0]() and not self.interrupted[r] for r in there):
-            lines = [f"rank {r} waits {self.waits[r][1]}" if r in there else f"rank {r} has ended" for r in range(self.size)]
-            self.failure = Deadlock("; ".join(lines) + ": none of them can go on")
-            self._ring()
+    def would_end(self, rank):
+        """Whether a wait of this rank would end with an error."""
+        try:
             self._check(rank)
+        except BaseException:
+            return True
+        return False
+
+    def has_left(self, rank):
+        """Whether a rank will do no more."""
+        return self.left[rank] or (self.house is not None and self.house.has_left(self.places[rank]))
+
+    def gone(self):
+        """The ranks that will do no more."""
+        return [rank for rank in range(self.size) if self.has_left(rank)]
 
 
 class Letter:

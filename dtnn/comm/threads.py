@@ -1,7 +1,7 @@
 """Ranks as threads of this process: the whole of MPI's behaviour that a class needs, with no MPI, and nothing hidden.
 
 A `Send` waits until it has been received, so a program that would hang on a large cluster hangs here too; but here
-somebody notices: every wait knows what it waits for, and when no rank can go on, all of them are told who waits for whom.
+somebody notices: every wait knows what it waits for, and ranks that wait only for each other are told who waits for whom.
 """
 
 from functools import partial
@@ -145,6 +145,14 @@ class Threads:
                 meet.do_work()
             if condition():
                 return
+
+    def poll(self, meet):
+        """Say that this rank has asked in vain after a request."""
+        self._room.poll(self.rank, meet)
+
+    def end_poll(self):
+        """Say that it goes on with something else."""
+        self._room.end_poll(self.rank)
 
     def tell_done(self, meeting, part):
         """Hand in this rank's share of a meeting."""

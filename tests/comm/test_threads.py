@@ -240,8 +240,119 @@ def test_deadlock_of_a_part_is_told():
         if comm.rank:
             part.Barrier()
 
-    with pytest.raises(Deadlock, match="rank 0 has ended; rank 1 waits for rank 0 to join in Barrier"):
+    with pytest.raises(Deadlock) as caught:
         run_threads(job, 4)
+    words = "rank 0 has ended; rank 2 waits for rank 0 to join in Barrier, as rank 1 of the part of ranks 0, 2: none of them"
+    assert str(caught.value).startswith(words)
+
+
+def part_and_whole(comm):
+    part = comm.Split(0)
+    (part if comm.rank == 0 else comm).Barrier()
+
+
+def part_of_a_part(comm):
+    part = comm.Split(0, key=-comm.rank)
+    inner = part.Split(comm.rank // 2)
+    inner.Barrier() if comm.rank == 3 else comm.Recv(np.zeros(1), 3)
+
+
+def polls_while_others_receive(comm):
+    if comm.rank == 0:
+        request = comm.Iallreduce(np.zeros(5))
+        while not request.Test():
+            time.sleep(0.001)
+    else:
+        comm.Recv(np.zeros(2), 0, tag=3)
+
+
+def polls_what_others_never_begin(comm):
+    """Each asks after two requests, one of which no other begins."""
+    requests = [comm.Iallreduce(np.zeros(5)), comm.Iallreduce(np.zeros(6)) if comm.rank == 0 else None]
+    while not all(request is None or request.Test() for request in requests):
+        time.sleep(0.001)
+    comm.Recv(np.zeros(1), 0) if comm.rank else None
+
+
+@pytest.mark.parametrize(
+    ("job", "words"),
+    [
+        (
+            part_and_whole,
+            ["rank 0 waits for rank 1, rank 2, rank 3 to join in Barrier, as rank 0 of the part of ranks 0, 1, 2, 3; rank "],
+        ),
+        (
+            part_of_a_part,
+            [
+                "rank 0 waits to receive float64 (1,) from rank 3 (tag 0); ",
+                "rank 3 waits for rank 1 to join in Barrier, as rank 0 of the part of ranks 3, 2: none of them can go on",
+            ],
+        ),
+        (
+            polls_while_others_receive,
+            [
+                "rank 0 waits for rank 1, rank 2, rank 3 to join in Allreduce sum of float64 (5,), asking again and again; ",
+                "rank 1 waits to receive float64 (2,) from rank 0 (tag 3); ",
+            ],
+        ),
+        (polls_what_others_never_begin, ["to join in Allreduce sum of float64 (6,), asking again", "rank 2 waits to receive"]),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_deadlock_across_parts_and_requests_is_told(job, words):
+    begin = time.perf_counter()
+    with pytest.raises(Deadlock) as caught:
+        run_threads(job, 4)
+    assert time.perf_counter() - begin < 5
+    for word in words:
+        assert word in str(caught.value)
+
+
+def test_ranks_that_are_stuck_are_told_while_others_work():
+    seconds = []
+
+    def job(comm):
+        part = comm.Split(comm.rank // 2)
+        begin = time.perf_counter()
+        if comm.rank >= 2:
+            time.sleep(1.5)
+            part.Barrier()
+        else:
+            try:
+                part.Recv(np.zeros(1), 1 - part.rank)
+            except Deadlock:
+                seconds.append(time.perf_counter() - begin)
+
+    run_threads(job, 4)
+    assert len(seconds) == 2
+    assert max(seconds) < 1
+
+
+def test_who_asks_for_long_while_another_works_is_no_deadlock():
+    def job(comm):
+        if comm.rank == 1:
+            time.sleep(4)
+        array = np.ones(3)
+        request = comm.Iallreduce(array)
+        while not request.Test():
+            time.sleep(0.01)
+        if comm.rank == 2:
+            comm.Recv(array, 0)
+        elif comm.rank == 0:
+            comm.Send(array, 2)
+        return array[0]
+
+    assert run_threads(job, 3) == [3, 3, 3]
+
+
+def test_cluster_of_threads_is_told_too():
+    from dtnn import Cluster
+
+    with Cluster(2, "threads") as cluster:
+        begin = time.perf_counter()
+        with pytest.raises(Deadlock, match="rank 0 waits for rank 1 to join in Barrier, as rank 0 of the part of ranks 0, 1"):
+            cluster.run(part_and_whole).result(10)
+        assert time.perf_counter() - begin < 5
 
 
 def test_requests_move_while_rank_waits_for_something_else():
