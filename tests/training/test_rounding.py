@@ -26,6 +26,7 @@ from dtnn.nn import (
 from dtnn.parallel import AllReduce
 from dtnn.records import Step
 from dtnn.training import train
+from tests.comm.mpi_job import run_mpi
 
 TIMES = 10
 ORDERS = 5  # other orders of the samples of each batch
@@ -72,6 +73,9 @@ CASES = {
     "sgd": (plain, optim.SGD(0.05, momentum=0.9), 1),
     "adam": (plain, optim.Adam(0.01), 1),
     "rmsprop": (plain, optim.RMSProp(0.003, centered=True), 1),
+    "adamw": (plain, optim.AdamW(0.01, clip_norm=1.0), 1),
+    "nadam": (plain, optim.Nadam(0.01), 1),
+    "adagrad": (plain, optim.Adagrad(0.05), 1),
     "lamb": (plain, optim.LAMB(0.01), 1),
     "lars": (plain, optim.LARS(2.0), 1),
     "300 steps of sgd": (smooth, optim.SGD(0.05, momentum=0.9), 30),
@@ -99,6 +103,10 @@ def alone(case):
     return moved, weights, [np.linalg.norm(other - weights) / moved for other in others]
 
 
+def test_every_optimizer_is_here():
+    assert {type(optimizer).__name__ for _, optimizer, _ in CASES.values()} == set(optim.__all__)
+
+
 @pytest.mark.parametrize("ranks", [2, 4, 8])
 @pytest.mark.parametrize("case", CASES)
 def test_ranks_are_as_close_to_one_as_its_own_rounding(case, ranks):
@@ -109,6 +117,21 @@ def test_ranks_are_as_close_to_one_as_its_own_rounding(case, ranks):
     for strategy in (AllReduce(), AllReduce("ring")):
         for _, weights, _ in run_threads(partial(trained, strategy=strategy), ranks, *CASES[case]):
             assert np.linalg.norm(weights - one) / moved <= TIMES * np.median(distances)
+
+
+@pytest.mark.limit(120)
+@pytest.mark.slow
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_over_mpi_too(ranks):
+    for found in run_mpi(__file__, "train_some", ranks, seconds=110):
+        for case, weights in found.items():
+            moved, one, distances = alone(case)
+            assert np.linalg.norm(weights - one) / moved <= TIMES * np.median(distances), case
+
+
+def train_some(pool):
+    comm = pool.checkout()
+    return {case: trained(comm, *CASES[case])[1] for case in ("adam", "lars", "deep and normalised")}
 
 
 @pytest.mark.parametrize("case", ["sgd", "adam", "lamb"])
