@@ -55,9 +55,10 @@ def test_all_ranks_tell_the_same():
     np.testing.assert_array_equal(told[0], told[2])
 
 
-@pytest.mark.parametrize(
-    "strategy", [AllReduce("ring"), AllReduce(overlap=True), AllReduce(overlap=True, bucket_bytes=64), Accumulate(3)]
-)
+EARLY = AllReduce(overlap=True, bucket_bytes=64)
+
+
+@pytest.mark.parametrize("strategy", [AllReduce("ring"), AllReduce(overlap=True), EARLY, Accumulate(3), Accumulate(2, EARLY)])
 def test_other_ways_to_sum_tell_the_same_number(strategy):
     """Whatever has gone already when backward ends."""
 
