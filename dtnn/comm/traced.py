@@ -1,6 +1,9 @@
 """`Traced`: a communicator that notes every message and every span of waiting."""
 
 import time
+from types import SimpleNamespace
+
+import numpy as np
 
 from ..records import Message, Span
 
@@ -25,7 +28,8 @@ class Traced:
     Notes
     -----
     A collective's own messages are the library's secret: it is one span. What is built of `Send`, `Recv` and `Sendrecv` shows
-    all of its messages, each noted by its sender.
+    all of its messages, each noted by its sender. A part that `Split` makes notes in the same place, and is switched on and off
+    with the whole; ranks are noted by their numbers in the whole.
 
     Examples
     --------
@@ -41,21 +45,34 @@ class Traced:
     """
 
     def __init__(self, comm, notes=None, clock=time.perf_counter):
-        self.comm, self.notes, self.clock, self.on = comm, [] if notes is None else notes, clock, True
-        self.rank, self.size = comm.rank, comm.size
+        self.comm, self.clock, self.kept = comm, clock, SimpleNamespace(notes=[] if notes is None else notes, on=True)
+        self.rank, self.size, self.names = comm.rank, comm.size, range(comm.size)
 
     def __getattr__(self, name):
         return getattr(self.comm, name)  # bytes, fail, and what only this kind of communicator has
+
+    on = property(lambda self: self.kept.on, lambda self, on: setattr(self.kept, "on", on))
+    notes = property(lambda self: self.kept.notes, lambda self, notes: setattr(self.kept, "notes", notes))
+
+    def Split(self, color, key=0):
+        part = self._span("Split", None, self.comm.Split, color, key)
+        if part is None:
+            return None
+        names = np.zeros(part.size, np.int64)
+        names[part.rank] = self.names[self.rank]
+        traced = Traced(part, clock=self.clock)
+        traced.kept, traced.names = self.kept, part.Allreduce(names).tolist()
+        return traced
 
     def Send(self, array, dest, tag=0):
         if not self.on:
             return self.comm.Send(array, dest, tag)
         begin = self.clock()
         self.comm.Send(array, dest, tag)
-        self.notes.append(Message(self.rank, dest, tag, array.nbytes, begin, self.clock() - begin))
+        self.notes.append(Message(self.name, self.names[dest], tag, array.nbytes, begin, self.clock() - begin))
 
     def Recv(self, array, source, tag=0):
-        return self._span(f"Recv from {source}", array, self.comm.Recv, array, source, tag)
+        return self._span(self._recv(source), array, self.comm.Recv, array, source, tag)
 
     def Probe(self, tag=0):
         return self._span("Probe", None, self.comm.Probe, tag)
@@ -66,8 +83,8 @@ class Traced:
         begin = self.clock()
         self.comm.Sendrecv(sent, dest, received, source, tag)
         seconds = self.clock() - begin
-        self.notes.append(Message(self.rank, dest, tag, sent.nbytes, begin, seconds))
-        self.notes.append(Span(self.rank, f"Recv from {source}", received.nbytes, begin, seconds))
+        self.notes.append(Message(self.name, self.names[dest], tag, sent.nbytes, begin, seconds))
+        self.notes.append(Span(self.name, self._recv(source), received.nbytes, begin, seconds))
 
     def Bcast(self, array, root=0):
         return self._span("Bcast", array, self.comm.Bcast, array, root)
@@ -85,12 +102,20 @@ class Traced:
     def Barrier(self):
         return self._span("Barrier", None, self.comm.Barrier)
 
+    @property
+    def name(self):
+        """This rank's number in the whole."""
+        return self.names[self.rank]
+
+    def _recv(self, source):
+        return f"Recv from {self.names[source] if 0 <= source < self.size else source}"
+
     def _span(self, name, array, call, *args):
         if not self.on:
             return call(*args)
         begin = self.clock()
         result = call(*args)
-        self.notes.append(Span(self.rank, name, getattr(array, "nbytes", 0), begin, self.clock() - begin))
+        self.notes.append(Span(self.name, name, getattr(array, "nbytes", 0), begin, self.clock() - begin))
         return result
 
 
@@ -113,5 +138,5 @@ class TracedRequest:
     def _note(self):
         if self.begin is not None:
             spent = self.traced.clock() - self.begin
-            self.traced.notes.append(Span(self.traced.rank, "Iallreduce", self.size, self.begin, spent))
+            self.traced.notes.append(Span(self.traced.name, "Iallreduce", self.size, self.begin, spent))
             self.begin = None

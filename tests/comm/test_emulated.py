@@ -63,6 +63,21 @@ def test_collectives_of_the_library_take_what_the_best_algorithm_would():
     assert run_threads(job, 4) == [cost.rabenseifner(4, 24).seconds(1.0, 1.0)] * 4
 
 
+@pytest.mark.parametrize(("ranks", "rounds"), [(2, 1), (3, 2), (4, 2), (5, 3), (9, 4)])
+def test_broadcast_and_gather_take_what_a_binomial_tree_would(ranks, rounds):
+    def job(comm):
+        link, clock = emulated(comm, latency=1000.0, bandwidth=2.0)
+        link.Bcast(np.ones(3), root=1)
+        broadcast = clock.now
+        link.Gather(np.ones(3), root=1)
+        gathered = clock.now
+        link.Barrier()
+        return broadcast, gathered - broadcast, clock.now - gathered
+
+    seconds = rounds * (1000 + 24 / 2), rounds * 1000 + (ranks - 1) * 24 / 2, rounds * 1000
+    assert run_threads(job, ranks) == [pytest.approx(seconds)] * ranks
+
+
 def test_requests_share_the_link_and_hide_behind_work():
     def job(comm):
         link, clock = emulated(comm, latency=1.0)

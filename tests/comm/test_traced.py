@@ -105,3 +105,29 @@ def test_it_can_be_switched_on_for_a_while():
         return counts
 
     assert run_threads(job, 2) == [[0, 4, 4]] * 2
+
+
+def test_a_part_is_traced_under_the_names_of_the_whole():
+    def job(comm):
+        traced = Traced(comm)
+        part = traced.Split(comm.rank % 2, key=-comm.rank)  # ranks 4, 2, 0 and 3, 1
+        inner = part.Split(0)
+        traced.notes.clear()
+        ring(inner, np.ones(6))
+        part.Barrier()
+        traced.on = False
+        ring(inner, np.ones(6))
+        assert not part.on
+        inner.on = True
+        assert traced.on
+        spans = [(note.rank, note.name) for note in traced.notes if isinstance(note, Span)]
+        return {(note.source, note.dest) for note in traced.notes if isinstance(note, Message)}, spans
+
+    found = run_threads(job, 5)
+    assert [messages for messages, _ in found] == [{(0, 4)}, {(1, 3)}, {(2, 0)}, {(3, 1)}, {(4, 2)}]
+    assert found[0][1] == [(0, "Recv from 2")] * 4 + [(0, "Barrier")]
+    assert found[1][1] == [(1, "Recv from 3")] * 2 + [(1, "Barrier")]
+
+
+def test_who_takes_no_part_gets_none():
+    assert run_threads(lambda comm: Traced(comm).Split(None if comm.rank else 0) is None, 2) == [False, True]

@@ -1,6 +1,9 @@
 """Every algorithm sums right, alike on all ranks, with the messages and bytes that its formula says."""
 
+import functools
 import inspect
+import platform
+import threading
 from functools import partial
 
 import numpy as np
@@ -161,19 +164,78 @@ def test_messages_and_bytes_are_those_of_the_formula(name, ranks):
 @any_ranks
 @algorithms
 def test_time_is_that_of_the_formula(name, ranks):
-    """On a clock that only messages move: alpha = 1000, a byte = 1, a sum nothing."""
+    """On a clock that only messages and sums move: alpha = 1000, a byte sent = 1, a byte added = 0.3."""
     array = np.ones(9 * 8 * 7 * 5, np.float32)  # every number of ranks up to 10 shares it evenly
 
     def job(comm):
-        timed = VirtualTime(comm, alpha=1000.0, beta=1.0)
-        run(name, timed, array.copy())
+        timed = VirtualTime(comm, alpha=1000.0, beta=1.0, gamma=0.3)
+        numbers = timed.numbers(array.copy())
+        run(name, timed, numbers)
+        assert (numbers == comm.size).all()
         return timed.now
 
-    right = predicted(name, ranks, array).seconds(1000.0, 1.0)
+    right = predicted(name, ranks, array).seconds(1000.0, 1.0, 0.3)
     if name == "hierarchical" and ranks % 3:
         assert max(run_threads(job, ranks)) <= right  # the last node is smaller, and may be done earlier
     else:
         assert max(run_threads(job, ranks)) == pytest.approx(right)
+
+
+@pytest.mark.parametrize("hosts", ["aabb", "abab", "abcabca", "cbaabc", "aaab", "abcd"])
+def test_nodes_are_found_once_whatever_the_order_of_the_hosts(hosts, monkeypatch):
+    """Ranks that are told that they are on different hosts: only one rank of each talks to another host."""
+    monkeypatch.setattr(platform, "node", lambda: hosts[int(threading.current_thread().name.removeprefix("rank "))])
+
+    def job(comm):
+        sent, traced = [], Traced(comm)
+        for _ in range(3):
+            array = values(comm.rank, 1003).astype(np.float64)
+            collectives.hierarchical(traced, array)
+            sent.append([note for note in traced.notes if isinstance(note, Message)])
+            traced.notes.clear()
+        return sent, array
+
+    found = run_threads(job, len(hosts))
+    right = sum(values(rank, 1003).astype(np.float64) for rank in range(len(hosts)))
+    firsts = {hosts.index(host) for host in hosts}
+    for _, array in found:
+        np.testing.assert_allclose(array, right, rtol=0, atol=1e-6)
+        np.testing.assert_array_equal(array, found[0][1])
+    first, second, third = ([message for sent, _ in found for message in sent[call]] for call in range(3))
+    extra = len(hosts) * (len(hosts) - 1)  # of finding out, on a ring
+    assert len(first) - extra == len(second) == len(third)
+    nodes = len(firsts)
+    assert len(second) == cost.rabenseifner(nodes, 8).messages + 2 * (len(hosts) - nodes)
+    for message in second:
+        assert hosts[message.source] == hosts[message.dest] or {message.source, message.dest} <= firsts
+
+
+LONG = 1_000_003
+
+
+@functools.cache
+def long_values(rank):
+    return values(rank, LONG)
+
+
+@pytest.mark.slow
+@pytest.mark.limit(300)
+@any_ranks
+@pytest.mark.parametrize("name", collectives.ALGORITHMS)
+def test_long_sums_over_twelve_decades_have_the_same_bits_on_all_ranks(name, ranks):  # case 29
+    def job(comm):
+        array = long_values(comm.rank).copy()
+        getattr(collectives, name)(comm, array)
+        return array
+
+    results = run_threads(job, ranks)
+    exact, most = np.zeros(LONG), np.zeros(LONG)
+    for rank in range(ranks):
+        exact += long_values(rank)
+        most += np.abs(long_values(rank))
+    assert (np.abs(results[0] - exact) <= most * ranks * 2.0**-24).all()
+    for result in results[1:]:
+        np.testing.assert_array_equal(result.view(np.uint32), results[0].view(np.uint32))
 
 
 def test_ring_talks_to_neighbours_only():
