@@ -53,7 +53,7 @@ class NotFinite(ArithmeticError):
         return f"step {self.step} left the finite numbers, first in {self.layer}. {remedy}"
 
 
-def first_not_finite(comm, net, x, step, parameters=None, here=True):
+def first_not_finite(comm, net, inputs, step, parameters=None, here=True):
     """The first place, over all ranks, where a forward pass is not finite any more, in words; collective.
 
     It moves running statistics, as every forward does.
@@ -62,10 +62,10 @@ def first_not_finite(comm, net, x, step, parameters=None, here=True):
     ----------
     comm : Communicator
     net : Sequential
-    x : ndarray or None
-        This rank's input; None if it has no samples.
+    inputs : iterable of ndarray
+        This rank's inputs, one for each micro-batch; none if it has no samples.
     step : Pass
-        That of the step in question, so that dropout is the same.
+        That of the step in question, so that dropout is the same; getting an input has begun it.
     parameters : Parameters, optional
         Where the outputs are finite, look at the ranks' gradients, too.
     here : bool
@@ -73,8 +73,8 @@ def first_not_finite(comm, net, x, step, parameters=None, here=True):
     """
     layers = [(name, layer) for name, layer, _ in named_layers(net)]
     place = np.array([np.inf])
-    if x is not None and here:
-        place[0] = _first_output(net, [layer for _, layer in layers], x, step)
+    if here:
+        place[0] = min((_first_output(net, [layer for _, layer in layers], x, step) for x in inputs), default=np.inf)
     comm.Allreduce(place, "min")
     if math.isfinite(place[0]):
         return f"the output of {layers[int(place[0]) % len(layers)][0]}"
@@ -96,7 +96,6 @@ def _first_output(net, layers, x, step):
             found[0] = done * len(layers) + number
         done += 1
 
-    step.begin(step.number, step.first, step.count, step.global_batch)
     with looking(layers, look):
         for layer in net.layers:  # one by one: within an outer layer a ReLU may be done in the pass of the one before it
             x = call_forward(layer, x, step)[0]

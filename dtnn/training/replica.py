@@ -59,7 +59,7 @@ class Replica:
         self.microscope, self.looking, self.outbox = Microscope(comm, self.parameters, self.exchange, keep), False, []
         self.step, self.updated, self.past, self.phases = 0, 0, [], phases
         self.gradient, self.noise = math.nan, Noise(self.exchange)  # the norm of the last step's, see `Step`
-        self.before = BeforeStep(self.parameters)
+        self.before, self.taken = BeforeStep(self.parameters), []  # this step's samples, (indices, first, total) at a time
         self.steps_per_epoch = math.ceil(len(data) / batch_size)
         # normalisation over all ranks reduces inside a step, so a rank without samples must go along
         synced = {name: layer for name, layer, _ in named_layers(model.net) if getattr(layer, "sync", False)}
@@ -115,6 +115,8 @@ class Replica:
         self.noise.begin(self.step)
         if not (meetings.kept or self.exchange.frozen):  # else it was kept at the last meeting, which is what one can go back to
             self.before.keep()
+        if not self.exchange.frozen:
+            self.taken.clear()
 
     def reduce(self, count, total, progress):
         """What all ranks have computed becomes what each updates with.
@@ -227,8 +229,9 @@ class Replica:
         exchange, meetings = self.exchange, self.meetings
         apart = meetings.apart and not exchange.alike
         here = meetings.broken == step if apart else True
-        x = self._input(self.scratch.count) if (here if apart else count) else None
-        place = first_not_finite(self.comm, self.model.net, x, self.scratch, None if exchange.alike else self.parameters, here)
+        inputs = (self._again(*taken) for taken in self.taken if len(taken[0])) if (here if apart else count) else ()
+        parameters = None if exchange.alike else self.parameters
+        place = first_not_finite(self.comm, self.model.net, inputs, self.scratch, parameters, here)
         raise NotFinite(exchange.failed or step, place, apart and not exchange.undo())
 
     def gradients(self, indices, first, total, reduce, watcher=None):
@@ -246,12 +249,20 @@ class Replica:
         count, dtype = len(indices), self.parameters.value.dtype
         x, targets = self.data.gather(indices, self._input(count), dtype, (self.seed, self.step))
         self.watch.lap("data")
+        self.taken.append((indices, first, total))
         self.scratch.begin(self.step, first, count, total, x=x, sum_over_ranks=reduce, watcher=watcher)
         outputs, backward = self.net.forward(x, self.scratch)
         self.sums = [old + metric.sums(outputs, targets) for old, metric in zip(self.sums, self.metrics)]
         loss_sum, delta = self.loss(outputs, targets, total)
         self.watch.lap("forward")
         return loss_sum, backward, delta
+
+    def _again(self, indices, first, total):
+        """The input of samples that this rank has taken, as it was then; its pass is begun again."""
+        step, count = self.scratch.number, len(indices)
+        x, _ = self.data.gather(indices, self._input(count), self.parameters.value.dtype, (self.seed, step))
+        self.scratch.begin(step, first, count, total)
+        return x
 
     def _input(self, count):
         if count not in self.inputs:

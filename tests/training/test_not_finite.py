@@ -130,6 +130,16 @@ def test_backward_broke_behind_the_last_layer_whose_gradient_is_not_finite():
     assert failing(Serial(), model, rows())[2].layer == "the gradient of linear_2.bias"
 
 
+@pytest.mark.parametrize("phases", [False, True])
+@pytest.mark.parametrize("bad", [0, 5, 23])
+def test_whichever_micro_batch_it_was_in(bad, phases):
+    x, y = rows(count=24).x.copy(), rows(count=24).y
+    x[bad] = 3e38
+    model = Model(Linear(8), Linear(8), ReLU(), Linear(3), input_shape=(4,), seed=1)
+    error = failing(Serial(), model, Samples(x, y), strategy=Accumulate(4), phases=phases)[2]
+    assert error.layer == "the output of linear_1"
+
+
 class Infinite(Layer):
     def forward(self, x, step=None):
         return x + np.float32(np.inf if step.number else 0), lambda dy: dy
