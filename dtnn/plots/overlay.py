@@ -143,7 +143,10 @@ def _frame(ax, metric, against):
         ax.set_yscale("log")
         few_ticks(ax)
     if against != "seconds":
-        ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
+        ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, min_n_ticks=1, steps=[1, 2, 5, 10]))
+        middle = sum(ax.get_xlim()) / 2
+        if np.diff(ax.get_xlim()) < 1:  # there is no half of an epoch
+            ax.set_xlim(middle - 0.6, middle + 0.6)
     if not ax.lines:
         remark(ax).set_text(f"no {metric} yet in any of these runs")
 

@@ -10,6 +10,12 @@ from dtnn.plots.overlay import overlay_figure
 from dtnn.records import Epoch, Resumed, Step
 
 
+def test_one_epoch_is_no_fraction_of_one(ax):
+    overlay({"a": [Epoch(1, 9, 640, 0.5, 0.1, {"accuracy": 0.5}, 1.0)]}, ax, "accuracy")
+    low, high = ax.get_xlim()
+    assert [tick for tick in ax.get_xticks() if low <= tick <= high] == [1.0]
+
+
 @pytest.fixture
 def ax():
     return Figure().add_subplot()
