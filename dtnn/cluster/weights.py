@@ -90,6 +90,12 @@ def weights(run, layer=None, *, rank=0, timeout=10.0):
     return _final(run, layer)
 
 
+def newest(run, rank=0):
+    """The newest of all of a rank's weights that somebody has asked for and the run has told; None without any."""
+    told = run.snapshots.get((rank, ""))
+    return None if told is None else _decoded(told)
+
+
 def _awaited(run, asked, before, until, timeout):
     """What was asked for; None if the run has ended meanwhile."""
     key = asked.rank, asked.layer

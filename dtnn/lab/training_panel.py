@@ -1,6 +1,8 @@
 """`TrainingPanel`: train and stop, and the run as it happens."""
 
 import asyncio
+import math
+import time
 import warnings
 
 import ipywidgets as widgets
@@ -12,8 +14,13 @@ from ..records import Paused, Phase
 from .insights import Insights
 from .looks import Message, button, faint
 from .panel import begin
+from .rescue import Rescue
 
+STOP_TIP = "end after the step that is under way, with what was trained so far"
 PHASE_TIP = f"one phase of a step, then pause: {', '.join(MEANING)}"
+DOUBLE = 0.5  # seconds within which a second click is part of a double click, on a button that says something else meanwhile
+PATIENCE = 3.0  # seconds that a run has to end as it was asked to, before another click ends it at once
+LATE = "stopping; it has not ended yet: Stop once more ends it at once, in the middle of a step"
 RECENT = 40  # records among which the last pause and its phase are
 
 
@@ -42,9 +49,9 @@ class TrainingPanel:
     def __init__(self, model, settings, cluster=None, ended=None):
         self._model, self._settings, self._given, self._ended = model, settings, cluster, ended
         self.cluster, self.run, self.busy, self._place = cluster, None, False, None
-        self._closed = self._stopping = False
+        self._closed, self._stopping, self._paused_at, self._rescue = False, 0.0, 0.0, None  # moments; 0.0: not yet
         self.train_button = button("Train", self.train, "train what is built here", "success").add_class("dtnn-train")
-        self.stop_button = button("Stop", self.stop, "end after the step that is under way").add_class("dtnn-stop")
+        self.stop_button = button("Stop", self.stop, STOP_TIP).add_class("dtnn-stop")
         self.pause_button = button("Pause", self.pause, "all ranks after the same step").add_class("dtnn-pause")
         self.step_button = button("Step", self.step, "one step, or the rest of one, then pause").add_class("dtnn-step")
         self.phase_button = button("Phase", self.step_phase, PHASE_TIP).add_class("dtnn-step-phase")
@@ -76,17 +83,23 @@ class TrainingPanel:
         return begin(self._train())
 
     def stop(self):
-        """End the run after its present step; asked for again, now."""
-        if self.run is not None and not self.run.done:
-            if self._stopping:
-                self.run.interrupt()
-            self._stopping = True
+        """End the run after its present step; asked for again when it has not ended for a while, now."""
+        if self.run is None or self.run.done:
+            return
+        if not self._stopping:
+            self._stopping = time.monotonic()
             self._show("stopping")
             self.run.stop()
+        elif self._late:
+            self._stopping = math.inf  # no click after this one does anything
+            self._show("ending at once")
+            self.run.interrupt()
 
     def pause(self):
-        """Wait after the present step, or go on."""
-        self._steer(lambda run: run.resume() if run.state == "paused" else run.pause())
+        """Wait after the present step, or go on; a double click is one."""
+        before, self._paused_at = self._paused_at, time.monotonic()
+        if self._paused_at - before > DOUBLE:
+            self._steer(lambda run: run.resume() if run.state == "paused" else run.pause())
 
     def step(self):
         """One step, then a pause."""
@@ -112,11 +125,16 @@ class TrainingPanel:
 
     def close(self):
         """End what runs, and the cluster that was started here."""
-        self._closed = True
+        self._closed, runs, ours = True, self.run is not None and not self.run.done, self._given is None
+        if runs or (self.cluster is not None and ours):
+            begin(asyncio.to_thread(self._leave))
+
+    def _leave(self):
+        """What takes its time."""
         if self.run is not None and not self.run.done:
-            self.run.interrupt()
+            self.run.end("the studio was closed")
         if self.cluster is not None and self._given is None:
-            begin(asyncio.to_thread(self.cluster.__exit__))  # it goes on where another cell holds it, too
+            self.cluster.__exit__()  # it goes on where another cell holds it, too
 
     # ---- what they do
 
@@ -126,17 +144,19 @@ class TrainingPanel:
             cluster = await asyncio.to_thread(self._ready_cluster)
             if self._closed:
                 return
-            self._stopping = False
+            self._stopping = 0.0
             self._show_rate(settings["optimizer"])
             with self._settings.injected(), warnings.catch_warnings(record=True) as told:
                 warnings.simplefilter("always")
                 self.run = model.start(data, cluster=cluster, **settings)
+            self._rescue = Rescue(self.run, model)
             self.message.say("\n".join(str(warning.message) for warning in told))  # nobody looks into the log
             self.box.add_class("dtnn-began")
             self.insights.watch(self.run, [row.name for row in model.summary() if row.parameters])
             self._show(self.run.state)
             await self._follow(self.run)
             self._show(self.run.state)
+            self._say_what_is_left()
             if self._ended:
                 self._ended()
         except Exception as error:
@@ -157,13 +177,28 @@ class TrainingPanel:
             if run.state == "paused" and len(run.records) > seen:  # nothing trains, so what is new may be drawn at once
                 seen = len(run.records)
                 live.update(force=True)
+            if self._late:
+                self._say(LATE)
             self._show_phase(_phase_of(run))
+            self._rescue.tick()
             self.insights.tick()
         self._show_phase(None)
         self.insights.tick()
         if live.task is not None:
             await live.task
         live.close()
+
+    @property
+    def _late(self):
+        """Whether the run was asked to end and should have done so."""
+        return bool(self._stopping) and time.monotonic() - self._stopping > PATIENCE
+
+    def _say_what_is_left(self):
+        """What the model has of a run that was ended in the middle of a step."""
+        if self.run.state == "interrupted" and self.run.results[0] is None:
+            self._rescue.put_back()
+            kept = f"those after step {self._rescue.step:,}" if self._rescue.step else "those from before it"
+            self.message.say(f"The run was ended at once, without the weights of its last step: the model has {kept}.")
 
     def _ready_cluster(self):
         """The cluster that was asked for; one that runs is used again, one that died is started anew."""

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 import dtnn
+from dtnn.cluster.weights import newest
 from dtnn.lab import Studio
 from dtnn.lab.panel import Panel
+from dtnn.lab.training_panel import DOUBLE
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # ipywidgets' own
 
@@ -83,6 +85,7 @@ async def tick(ticks):
 
 def test_the_loop_stays_free_and_a_second_click_does_nothing(studio):
     studio.settings.epochs.value, training, ticks = 10**6, studio.training, []
+    before = studio.model.state_dict()["linear_1.weight"]
 
     def newest():
         return studio.run.records.last(dtnn.records.Step) if studio.run else None
@@ -103,8 +106,94 @@ def test_the_loop_stays_free_and_a_second_click_does_nothing(studio):
         assert studio.run is run, "one run, however often it was clicked"
 
     asyncio.run(notebook())
-    assert studio.run.state in ("stopped", "interrupted")
+    assert studio.run.state == "stopped"
+    assert studio.model.steps > 0
+    assert not np.array_equal(before, studio.model.state_dict()["linear_1.weight"]), "what was trained is kept"
     assert len(ticks) > 3, "other things ran meanwhile"
+
+
+def test_double_clicks_on_pause_and_then_on_stop_lose_nothing(studio):
+    studio.settings.epochs.value, training = 10**6, studio.training
+    before = studio.model.state_dict()["linear_1.weight"]
+
+    async def notebook():
+        training.train_button.click()
+        await until(lambda: studio.run and studio.run.records.last(dtnn.records.Step), studio)
+        training.pause_button.click()
+        await until(lambda: studio.run.state == "paused", studio)
+        training.pause_button.click()
+        await asyncio.sleep(0.3)
+        assert studio.run.state == "paused", "a double click is one click"
+        training.stop_button.click()
+        training.stop_button.click()
+        await asyncio.sleep(0.1)
+        training.stop_button.click()
+        await until(lambda: not training.busy, studio)
+
+    asyncio.run(notebook())
+    assert studio.run.state == "stopped"
+    assert studio.model.steps == studio.run.records.last(dtnn.records.Step).step
+    assert not np.array_equal(before, studio.model.state_dict()["linear_1.weight"])
+    assert training.message.text == ""
+
+
+class Hangs(dtnn.nn.Layer):
+    """Stops to work in the middle of a step when it is told to."""
+
+    now = False
+
+    def forward(self, x, step=None):
+        while step is not None and step.training and Hangs.now:
+            time.sleep(0.01)
+        return x, lambda dy: dy
+
+
+def test_a_run_that_does_not_end_as_asked_is_ended_by_a_later_click_and_what_was_kept_of_it_stays(studio, monkeypatch):
+    monkeypatch.setattr("dtnn.lab.rescue.LEAST", 0.1)
+    monkeypatch.setattr("dtnn.lab.training_panel.PATIENCE", 0.5)
+    studio.settings.epochs.value, training = 10**6, studio.training
+    studio.builder.vocabulary.namespace = {"Hangs": Hangs}
+    studio.builder.add("Hangs", 1)
+    before = studio.model.state_dict()["linear_1.weight"]
+
+    async def notebook():
+        training.train_button.click()
+        await until(lambda: studio.run and newest(studio.run), studio)
+        monkeypatch.setattr(Hangs, "now", True)
+        await asyncio.sleep(0.2)
+        training.stop_button.click()
+        training.stop_button.click()
+        assert not studio.run._interrupt_asked, "the second click came before the first could be obeyed"
+        await until(lambda: "Stop once more" in training.state.value, studio)
+        training.stop_button.click()
+        training.stop_button.click()
+        assert "ending at once" in training.state.value
+        await until(lambda: not training.busy, studio)
+
+    asyncio.run(notebook())
+    assert studio.run.state == "interrupted"
+    kept = newest(studio.run)
+    assert studio.model.steps == kept.step > 0
+    assert f"the model has those after step {kept.step:,}" in training.message.text
+    assert not np.array_equal(before, studio.model.state_dict()["linear_1.weight"])
+    assert np.array_equal(kept["linear_1.weight"], studio.model.state_dict()["linear_1.weight"])
+    monkeypatch.setattr(Hangs, "now", False)
+
+
+def test_closing_keeps_what_was_trained():
+    model = dtnn.zoo.mlp(hidden=(16,))
+    studio = Studio(model)
+    studio.settings.launcher.value, studio.settings.epochs.value = "threads of this process", 10**6
+
+    async def notebook():
+        studio.training.train_button.click()
+        await until(lambda: studio.run and studio.run.records.last(dtnn.records.Step), studio)
+        studio.close()
+        await until(lambda: studio.cluster.state == "stopped", studio)
+
+    asyncio.run(notebook())
+    assert studio.run.state == "stopped"
+    assert model.steps > 0
 
 
 def test_pause_step_another_rate_and_on(studio):
@@ -124,6 +213,7 @@ def test_pause_step_another_rate_and_on(studio):
         await until(lambda: newest().step == step + 1 and run.state == "paused", studio)
         training.lr.value = 0.005
         training.lr_button.click()
+        await asyncio.sleep(DOUBLE)
         training.pause_button.click()
         await until(lambda: newest().lr == 0.005, studio)
         training.lr.value = -1.0
@@ -161,6 +251,7 @@ def test_a_step_is_made_phase_by_phase(studio):
         assert f"forward of step {step + 2:,}" in training.phase.value
         assert "forward of step" not in training.pane.line.value, "once is enough"
         assert f"step {step + 1:,} ·" in training.pane.line.value
+        await asyncio.sleep(DOUBLE)
         training.pause_button.click()
         await until(lambda: last(dtnn.records.Step).step > step + 5 and training.phase.value == "", studio)
         training.phase_button.click()
