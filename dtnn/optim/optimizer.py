@@ -7,6 +7,7 @@ from dataclasses import fields
 from ..allowed import shown
 from ..kernels.aligned import aligned
 from ..kernels.updates_adaptive import clip
+from ..nn.numbers import plain
 
 
 class Optimizer:
@@ -38,6 +39,8 @@ class Optimizer:
         return super().__new__(cls)
 
     def __post_init__(self):
+        for field in fields(self):  # NumPy's numbers become Python's, which a repr can be made of again
+            object.__setattr__(self, field.name, plain(getattr(self, field.name)))
         for name, (holds, words) in RULES.items():
             if hasattr(self, name) and not _true(holds, getattr(self, name)):
                 raise ValueError(f"{type(self).__name__}: {name}={shown(getattr(self, name))} must be {words}")

@@ -6,7 +6,7 @@ import inspect
 import numpy as np
 import pytest
 
-from dtnn import Model, load, nn
+from dtnn import Model, load, nn, optim
 from dtnn.description import build, describe
 from dtnn.nn.metrics import ConfusionMatrix
 from dtnn.nn.metrics.right import TopK
@@ -86,12 +86,15 @@ def test_a_repr_of_ones_own_with_such_a_number_stops_no_training():
     assert len(model.fit(np.ones((8, 3), np.float32), np.arange(8) % 2, show=False).epoch) == 1
 
 
-def test_of_losses_metrics_and_schedules():
+def test_of_losses_metrics_schedules_and_optimizers():
     for thing, text in (
         (nn.CrossEntropy(F(0.1)), "CrossEntropy(label_smoothing=0.1)"),
         (nn.Huber(F(2)), "Huber(delta=2.0)"),
         (TopK(I(3)), "TopK(k=3)"),
         (ConfusionMatrix(I(3)), "ConfusionMatrix(classes=3)"),
+        (optim.SGD(F(0.1), momentum=np.float32(0.5)), "SGD(lr=0.1, momentum=0.5)"),
+        (optim.Adam(F(0.1), betas=(F(0.5), 0.75)), "Adam(lr=0.1, betas=(0.5, 0.75))"),
+        (optim.LARS(cosine(F(0.1))), "LARS(lr=cosine(0.1))"),
         (cosine(F(0.1), end=F(0.01)), "cosine(0.1, 0.01)"),
         (warm_up(cosine(F(0.1)), epochs=I(3)), "warm_up(cosine(0.1), 3)"),
         (plateau(F(0.1), patience=I(3)), "plateau(0.1, patience=3)"),
