@@ -171,7 +171,10 @@ class Comparison:
     def _ipython_display_(self):
         from IPython.display import display
 
-        display(self.picture())
+        from .plots.screens import in_notebook
+
+        if in_notebook():  # a terminal would print what the picture is called
+            display(self.picture())
         display({"text/plain": repr(self), "text/html": self._repr_html_()}, raw=True)
 
     # ---- how

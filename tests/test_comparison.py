@@ -161,3 +161,16 @@ def test_the_best_is_marked_where_there_is_one():
     assert "<b>320</b>" in page
     assert page.count("<b>") == 3, "not where all are the same"
     assert "f1" in repr(Comparison(slow, good))
+
+
+def test_in_a_terminal_it_is_the_table_alone(monkeypatch):
+    import IPython.display
+
+    sent = []
+    monkeypatch.setattr(IPython.display, "display", lambda *shown, **how: sent.extend(shown))
+    Comparison(told())._ipython_display_()
+    (bundle,) = sent
+    assert bundle["text/plain"].startswith("run    ")
+    monkeypatch.setattr("dtnn.plots.screens.in_notebook", lambda: True)
+    Comparison(told())._ipython_display_()
+    assert len(sent) == 3, "and a notebook has the picture, too"

@@ -740,3 +740,11 @@ def test_weights_that_were_replaced_are_those_of_the_model(use):
     else:
         model.load_state_dict(network().state_dict())
         np.testing.assert_array_equal(model.layers[-1].weight.value, network().layers[-1].weight.value)
+
+
+def test_in_a_notebook_it_is_a_table_and_in_a_terminal_text():
+    model = network()
+    page = model._repr_html_()
+    assert page.count("<tr>") == len(model.summary()) + 2
+    assert "Conv2d(2, 3)" in page
+    assert "object at 0x" not in repr(model)

@@ -102,3 +102,19 @@ def test_a_trace_holds_spans_and_messages():
         from_dict({**told, "spans": [1, 2]})
     with pytest.raises(TypeError, match="rank 3 in step 9"):
         from_dict({**told, "messages": told["spans"]})
+
+
+def test_a_long_list_of_records_says_how_many_there_are():
+    few, many = Recorder(RECORDS[:3]), Recorder(RECORDS[2:3] * 1000)
+    assert repr(few) == repr(list(few))
+    assert repr(many) == "<Recorder of 1,000 records: 1,000 Note>"
+
+
+def test_arrays_kept_as_text_are_not_printed():
+    text = "QUJD" * 1000
+    arrays = {"linear_1.weight": {"shape": [10, 784], "dtype": "float32", "every": 2, "before": [text], "after": [text]}}
+    told = GradientValues(3, arrays, 0.5)
+    assert repr(told) == "GradientValues(step=3, parameters={linear_1.weight (10, 784) float32}, time=0.5)"
+    told = Weights(0, 3, "linear_1", {"linear_1.bias": {"shape": [10], "dtype": "float32", "values": text}}, 0.5)
+    assert repr(told) == "Weights(rank=0, step=3, asked='linear_1', arrays={linear_1.bias (10,) float32}, time=0.5)"
+    assert repr(Weights(0, 3, "", None, 0.5)).endswith("arrays=None, time=0.5)"), "whatever a damaged file has"

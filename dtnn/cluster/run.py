@@ -1,7 +1,6 @@
 """A job under way on the ranks of a cluster, or one that has ended, or one read back from its file."""
 
 import asyncio
-import html
 import threading
 import time
 
@@ -94,7 +93,9 @@ class Run(Conducted):
         return f"<Run: {', '.join(words)}>"
 
     def _repr_html_(self):
-        return html.escape(repr(self))
+        from .run_page import run_page
+
+        return run_page(self)
 
     def _ipython_display_(self):
         from IPython.display import display

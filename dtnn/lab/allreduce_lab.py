@@ -30,6 +30,7 @@ SECONDS = 0.8  # a round, when played
 LONGEST = 100_000  # numbers
 MOMENT = 0.05  # seconds that the notebook waits for what is watched, so that most of it is seen at once
 SIZE, MANY = (840, 460), (840, 620)  # pixels of the picture; of that of more than 8 ranks
+SCALE = 1.5  # how much larger its letters are, if they are to be
 
 
 class AllReduceLab(Panel):
@@ -87,8 +88,9 @@ class AllReduceLab(Panel):
         self.take_the_cells_place()
         self.choice, self.seen, self._asked, self._drawn, self._playing = None, None, None, None, None
         self._keeping = Keeping(self, lambda: self._playing is not None)
+        self._scale = SCALE if allowed.flag("big", big) else 1.0
         self._make(algorithm, ranks, length, ranks_per_node, rows)
-        enlarged(self.box, allowed.flag("big", big))
+        enlarged(self.box, big)
         self._leave = after_each_cell(self._after_cell)
         self._again()
 
@@ -102,7 +104,8 @@ class AllReduceLab(Panel):
         self.play_button = button("▶ play", self.play, "one round after the other").add_class("dtnn-play")
         back = button("◀", self.back, "one round back").add_class("dtnn-back")
         forward = button("step ▶", self.forward, "one round on").add_class("dtnn-forward")
-        self.message, self.picture, self.facts = Message(), Sheet(*SIZE), widgets.HTML().add_class("dtnn-facts-table")
+        self.message, self.picture = Message(), Sheet(*SIZE, scale=self._scale)
+        self.facts = widgets.HTML().add_class("dtnn-facts-table")
         self.measured = Measured(lambda: (self.choice, self.seen), self._functions, self._keeping.soon)
         wrap = {"flex_flow": "row wrap", "align_items": "center"}
         sizes = [self.ranks, title("a node has"), self.node, title("numbers"), self.length, title("grid"), self.grid]
@@ -260,7 +263,8 @@ class AllReduceLab(Panel):
         done = min(self.round.value, len(self.seen))
         shape = self.choice.ranks, self.choice.length, self.choice.ranks_per_node
         if self._drawn is None or self._shape != shape:
-            self.picture.resize(*(SIZE if self.choice.ranks <= 8 else MANY))
+            size = SIZE if self.choice.ranks <= 8 else MANY
+            self.picture.resize(*(round(pixels / self._scale) for pixels in size))
             self._drawn, self._shape = Messages(self.picture.axes(), *shape), shape
         self._drawn.show(self.seen.sums[done], self.seen.of(done + 1), f"{self.choice.name}: {self._where(done)}")
         self.picture.show(self._drawn.moving)

@@ -190,6 +190,13 @@ class Builder:
         more |= {"dtype": state.dtype} if state.dtype != "float32" else {}
         return code(map(_Written, state.calls), input_shape=state.input_shape, **more)
 
+    def __repr__(self):
+        rows = self.check()
+        size = " × ".join(map(str, self.input_shape))
+        count, parameters = f"{len(rows)} layer{'s' * (len(rows) != 1)}", sum(row.parameters for row in rows)
+        head = f"Builder: {count}, input {size}, {parameters:,} parameters"
+        return "\n".join([head, *(f"  {row.call}" for row in rows), *([self.error] if self.error else [])])
+
     # ---- inner
 
     def _set(self, listed):

@@ -182,7 +182,8 @@ class ClusterPanel(Panel):
         self.table.value, log, state, rows = seen
         dead = [str(row["rank"]) for row in rows if row["state"] == "dead"] if state == "dead" else []
         if not self._busy:
-            self.state.value = faint(f"rank {', '.join(dead)} died; start makes new ranks") if dead else ""
+            who = f"rank{'s' * (len(dead) > 1)} {', '.join(dead)}"
+            self.state.value = faint(f"{who} died; start makes new ranks") if dead else ""
         if log != self._shown_log:
             text = f'<pre style="font-size: 11px">{html.escape(log)}</pre>'
             opened = f'<details><summary class="dtnn-faint">log</summary>{text}</details>'

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from .shapes import shapes
+
 
 @dataclass(frozen=True, slots=True)
 class Gradients:
@@ -33,17 +35,20 @@ class Gradients:
     time: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class GradientValues:
     """The numbers themselves, of some parameters in one step: by name "shape", "dtype", "every", "before" and "after".
 
     The last two are base64 texts, one for each rank (one alone where all ranks hold the same). Of a large parameter only
     each `every`-th number is told.
 
-    >>> GradientValues(step=1, parameters={}, time=0.0).step
-    1
+    >>> GradientValues(step=1, parameters={"bias": {"shape": [10], "dtype": "float32", "every": 1}}, time=0.0)
+    GradientValues(step=1, parameters={bias (10,) float32}, time=0.0)
     """
 
     step: int
     parameters: dict
     time: float
+
+    def __repr__(self):
+        return f"GradientValues(step={self.step!r}, parameters={shapes(self.parameters)}, time={self.time!r})"

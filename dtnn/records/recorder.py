@@ -1,9 +1,12 @@
 """A list of records."""
 
+import collections
 import json
 
 from ..allowed import shown
 from .as_dict import from_dict, to_dict
+
+FEW = 20  # records; of more there is said how many of each kind
 
 
 class Recorder(list):
@@ -15,6 +18,8 @@ class Recorder(list):
     ['a', 'b']
     >>> kept.last(Note).text
     'b'
+    >>> Recorder(kept * 50)
+    <Recorder of 100 records: 100 Note>
     """
 
     def of(self, kind):
@@ -32,6 +37,12 @@ class Recorder(list):
     def to_json(self):
         """All records as one JSON list."""
         return json.dumps([to_dict(record) for record in self], allow_nan=False)
+
+    def __repr__(self):
+        if len(self) <= FEW:
+            return super().__repr__()
+        kinds = collections.Counter(type(record).__name__ for record in self)
+        return f"<Recorder of {len(self):,} records: {', '.join(f'{count:,} {kind}' for kind, count in kinds.items())}>"
 
     @classmethod
     def from_json(cls, text):

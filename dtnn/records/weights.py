@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 
+from .shapes import shapes
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Weights:
     """Parameters and running statistics of one rank after `step` updates, by name "shape", "dtype" and "values", a base64 text.
 
@@ -15,3 +17,7 @@ class Weights:
     asked: str
     arrays: dict
     time: float
+
+    def __repr__(self):
+        told = f"rank={self.rank!r}, step={self.step!r}, asked={self.asked!r}"
+        return f"Weights({told}, arrays={shapes(self.arrays)}, time={self.time!r})"

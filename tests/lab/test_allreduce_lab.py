@@ -1,10 +1,12 @@
 """The lab of all-reduces without a browser."""
 
 import asyncio
+import io
 import threading
 import time
 
 import pytest
+from PIL import Image
 
 from dtnn.comm import collectives
 from dtnn.lab import AllReduceLab
@@ -325,3 +327,13 @@ def test_a_saved_notebook_has_the_last_round(lab, monkeypatch):
     assert "round 1 of 6" in sent[0][0]
     assert "round 3 of 6" in sent[1][0]
     assert "after 6 rounds" in sent[2][0]
+
+
+def test_large_letters_are_sharp():
+    for ranks, height in ((8, 460), (16, 620)):
+        lab = AllReduceLab(ranks=ranks, length=100_000, big=True)
+        asyncio.run(settled(lab))
+        width, drawn = Image.open(io.BytesIO(lab.png())).size
+        assert abs(width - 840) <= 1
+        assert abs(drawn - height) <= 1
+        lab.close()

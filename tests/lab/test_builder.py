@@ -327,3 +327,14 @@ def test_the_builder_needs_no_widgets_and_the_others_say_what_to_install():
     first, second = ran.stdout.splitlines()
     assert first == "dtnn.lab.Studio needs ipywidgets: python -m pip install ipywidgets"
     assert second.startswith("dtnn.lab has no 'Studioo'; it has AllReduceLab, Builder")
+
+
+def test_it_shows_its_layers_and_what_does_not_fit():
+    builder = Builder()
+    assert repr(builder).splitlines() == ["Builder: 0 layers, input 28 × 28 × 1, 0 parameters", f"{builder.error}"]
+    builder.add("Flatten()")
+    builder.add("Linear(10)")
+    assert repr(builder) == "Builder: 2 layers, input 28 × 28 × 1, 7,850 parameters\n  Flatten()\n  Linear(10)"
+    builder.remove(0)
+    assert repr(builder).endswith(builder.error)
+    assert "layer 1 (linear_1, Linear(10))" in repr(builder)
