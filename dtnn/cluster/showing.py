@@ -70,7 +70,9 @@ def _kept(run, layer, step):
     if layer is not None and start is not None and start.settings.get("weights"):
         known_layer("gradients", layer, start.settings)
     asked = (record for record in records if isinstance(record, Gradients) and layer is not None and record.asked == layer)
-    return GradientView.of(records, step, layer if any(step in (None, record.step) for record in asked) else None)
+    view = GradientView.of(records, step, layer if any(step in (None, record.step) for record in asked) else None)
+    view.asked = layer or view.asked  # what is kept is kept of all layers; this is the one that is looked at
+    return view
 
 
 def _awaited(run, layer, seen, until, timeout):

@@ -78,16 +78,17 @@ def gradient_cosines(view, layer=None, ax=None):
     for axis in ax.xaxis, ax.yaxis:
         names(axis, ticks, map(str, ticks))
     ax.set_anchor("N")
-    _bar(ax.inset_axes((0.15, -0.24, 0.7, 0.025)), paint)
+    _bar(ax.inset_axes((1.06, 0.1, 0.03, 0.8)), paint)
     return ax
 
 
 def _bar(ax, paint):
     """Which colour means what."""
-    ax.imshow(np.linspace(-1, 1, 101)[None], cmap=paint, extent=(-1, 1, 0, 1), aspect="auto")
+    ax.imshow(np.linspace(-1, 1, 101)[:, None], cmap=paint, extent=(0, 1, -1, 1), aspect="auto", origin="lower")
     ax.spines[:].set_visible(False)
-    names(ax.xaxis, (-1, 0, 1), ("\N{MINUS SIGN}1", "0", "1"))
-    ax.yaxis.set_visible(False)
+    names(ax.yaxis, (-1, 0, 1), ("\N{MINUS SIGN}1", "0", "1"), "small")
+    ax.yaxis.tick_right()
+    ax.xaxis.set_visible(False)
 
 
 def gradients_figure(view):
@@ -107,7 +108,8 @@ def gradients_figure(view):
     figure = Sheet(figsize=(9.6, 2.1 + 0.22 * rows + 0.2 * len(words)), dpi=100, layout=Fitted())
     left, right = figure.subplots(1, 2, width_ratios=(1.25, 1))
     gradient_norms(view, left)
-    gradient_cosines(view, view.asked if view.asked in view.layers else None, right)
+    of_it = (name for name in (view.asked, view.asked.rpartition(".")[0]) if name in view.layers)  # of a parameter its layer
+    gradient_cosines(view, next(of_it, None), right)
     figure.text(0.012, 0.99, "\n".join(words), ha="left", va="top", fontsize="medium", color=FAINT)
     return paper(figure)
 

@@ -508,7 +508,17 @@ def test_gradients_that_were_kept_are_shown_when_the_run_has_ended(studio):
     over_time = bytes(insights.gradients.picture.value)
     insights.layer.value = "linear_1"
     assert insights.gradients.message.text == ""
-    assert bytes(insights.gradients.picture.value) not in (over_time, b"")
+    one = bytes(insights.gradients.picture.value)
+    assert one not in (over_time, b"")
+    insights.layer.value = "linear_2"
+    assert bytes(insights.gradients.picture.value) not in (one, over_time, b""), "each layer has its own picture"
+    for layer in ("linear_1", "linear_2"):
+        figure = studio.run.gradients(layer).plot()
+        assert f", {layer} ·" in figure.texts[0].get_text()
+        shown = figure.axes[1].images[0].get_array()
+        assert np.allclose(shown, studio.run.gradients().cosines(layer))
+    assert not np.allclose(studio.run.gradients().cosines("linear_1"), studio.run.gradients().cosines("linear_2"))
+    assert studio.run.gradients("linear_1", step=10).asked == "linear_1"
 
 
 def test_the_buttons_are_above_all_else_and_the_view_comes_below_them_when_it_has_something_to_show(studio):
