@@ -17,13 +17,14 @@ def waiting(a):
     slowest = max(own, key=own.get)
     others = [seconds for rank, seconds in own.items() if rank != slowest]
     explained = sum(own[slowest] - seconds for seconds in others) / len(own)
-    if explained >= 0.5 * a.a_step("wait") and own[slowest] > (1 + FEW) * max(others):
-        return _imbalance(a, own, slowest, sum(others) / len(others))
+    waits = {rank: account["wait"] / account["steps"] for rank, account in a.trained.items()}
+    waited = sum(seconds for rank, seconds in waits.items() if rank != slowest) / len(others)
+    if explained >= 0.5 * a.a_step("wait") and own[slowest] > (1 + FEW) * max(others) and waited > waits[slowest]:
+        return _imbalance(a, own, slowest, sum(others) / len(others), waited)
     return _jitter(a)
 
 
-def _imbalance(a, own, slowest, mean):
-    waited = sum(account["wait"] / account["steps"] for rank, account in a.trained.items() if rank != slowest) / (len(own) - 1)
+def _imbalance(a, own, slowest, mean, waited):
     others = "the other rank" if len(own) == 2 else "the others"
     text = (
         f"Rank {slowest} is the slowest: {phrases.seconds(own[slowest])} of its own work a step, {others} "

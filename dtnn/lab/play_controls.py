@@ -92,7 +92,7 @@ class PlayControls:
     def _stale(self):
         if self.ranks.value < 2:
             raise ValueError("staleness is that of workers behind a server, which does not train: it takes at least 2 ranks")
-        return parallel.ParameterServer(self.stale.value)
+        return parallel.ParameterServer(self.stale.value, exact=True)
 
     def _compressed(self):
         kind, keep = COMPRESSIONS[self.compression.value]

@@ -1,4 +1,4 @@
-"""The two sides of an asynchronous `ParameterServer`: within an epoch nobody waits for anybody."""
+"""The two sides of an asynchronous `ParameterServer`: within an epoch nobody waits for anybody, or only for who is far behind."""
 
 import dataclasses
 import time
@@ -10,27 +10,29 @@ from .server_state import hear_state, tell_state
 from .strategy import Exchange, mark_not_finite
 
 LOSS, NEWS, SAMPLES = range(3)  # in the tail; what else rides there is for ranks that take their steps together
-MEETS, UNTIL, FAILED, SINCE = range(-4, 0)  # behind the weights of an answer: two facts, and how many steps away each is
+MEETS, UNTIL, FAILED, SINCE, HELD = range(-5, 0)  # behind an answer's weights: two facts, each with its steps from now; seconds
 
 
 class AsyncServer(Exchange):
     """Serves whoever comes: takes a gradient, updates at once, and gives the newest weights.
 
     Its own n-th step ends when all workers have sent the gradient of their n-th, so that it can tell the loss of the whole
-    batch; meanwhile it serves those that are ahead. At a meeting, the last step of an epoch or one that is agreed on, answers
-    are held back until all have come: so all leave it at the same step with the same weights, and can do something together.
+    batch; meanwhile it serves those that are ahead, but for one that is too far ahead, which gets no answer until the slowest has
+    come. At a meeting, the last step of an epoch or one that is agreed on, answers are held back until all have come: so all
+    leave it at the same step with the same weights, and can do something together.
     """
 
     alike, lockstep, servers = False, False, 1
 
     def __init__(self, *parts):
         super().__init__(*parts)
-        self.answer = np.empty(self.parameters.trainable + 4, self.parameters.value.dtype)
+        self.answer = np.empty(self.parameters.trainable - MEETS, self.parameters.value.dtype)
 
     def begin_epoch(self, first, last):
         self.sent = dict.fromkeys(range(1, self.comm.size), first - 1)  # the last step of each worker
         self.last = self.meeting = last
-        self.losses, self.counts, self.held, self.failed = defaultdict(float), defaultdict(int), [], None
+        self.losses, self.counts, self.failed = defaultdict(float), defaultdict(int), None
+        self.held = {}  # whoever waits for an answer, and since when
 
     def combine(self, tail, count, total, progress):
         before, own, self.waited = self.comm.bytes, self.parameters.tail(tail), 0.0
@@ -65,12 +67,13 @@ class AsyncServer(Exchange):
         if told[SAMPLES] > 0:  # momentum must not move on the gradient of no samples
             epoch = progress.epoch + (step - progress.step) / progress.steps_per_epoch
             self.optimizer.update(self.parameters, self.state, dataclasses.replace(progress, step=step, epoch=epoch))
-        self.held.append(worker)
-        if step < self.meeting:
-            self._answer([self.held.pop()])
-        elif len(self.held) == self.comm.size - 1:
-            self._answer(self.held)
-            self.held.clear()
+        self.held[worker] = time.perf_counter()
+        self._answer([worker for worker in self.held if self._may_go_on(worker)])
+
+    def _may_go_on(self, worker):
+        """Whether a worker is not at a meeting to which others have yet to come, nor too far ahead of them."""
+        step, slowest, bound = self.sent[worker], min(self.sent.values()), self.strategy.staleness
+        return (step < self.meeting or slowest == step) and (bound is None or step - slowest <= bound)
 
     def _receive(self, tail):
         """Whose gradient comes next, and what came: the gradient and what rides behind it."""
@@ -93,7 +96,9 @@ class AsyncServer(Exchange):
 
     def _answer(self, workers):
         self.answer[: self.parameters.trainable] = self.trained[0]
+        now = time.perf_counter()
         for worker in workers:
+            self.answer[HELD] = now - self.held.pop(worker, now)
             self.answer[MEETS], self.answer[UNTIL] = self.agreed, self.meeting - self.sent[worker]
             self.answer[FAILED], self.answer[SINCE] = self.failed is not None, self.sent[worker] - (self.failed or 0)
             self.comm.Send(self.answer, worker)
@@ -115,7 +120,7 @@ class AsyncWorker(Exchange):
 
     def __init__(self, *parts):
         super().__init__(*parts)
-        self.answer = np.empty(self.parameters.trainable + 4, self.parameters.value.dtype)
+        self.answer = np.empty(self.parameters.trainable - MEETS, self.parameters.value.dtype)
 
     def begin_state(self):
         return {}
@@ -125,6 +130,7 @@ class AsyncWorker(Exchange):
         own[SAMPLES] = count
         self.comm.Send(self.parameters.reduced(tail), 0)
         self.comm.Recv(self.answer, 0)
+        self.waited = float(self.answer[HELD])
         loss = own[LOSS] * total / max(1, count)  # its mean is that of this worker's samples
         own[:] = 0
         if self.answer[FAILED]:  # the weights stay as they were, so that the place can be found

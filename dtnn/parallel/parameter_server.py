@@ -20,9 +20,6 @@ class ParameterServer:
         grad <- sum over workers of grad             w <- update(w, grad), on the server           w -> workers
 
     That is synchronous: the weights are those of `AllReduce`, to rounding, for every optimizer, whose state is the server's.
-    With staleness s the workers get weights that are s updates old, so that with w_t after t updates::
-
-        w_(t+1) <- update(w_t, grad at w_(t-s))      (at the start, and after each epoch, the workers have the newest)
 
     Without a bound (None) it is asynchronous: nobody waits for anybody, until the end of the epoch. The server makes an update of
     each gradient as it comes, and answers with the newest weights; in between come the other workers' updates::
@@ -32,57 +29,84 @@ class ParameterServer:
     There g is the gradient of the worker's own samples, as part of the mean over the global batch: so with SGD the updates of a
     step together move as far as one synchronous update, while Adam and the like make a whole step of each.
 
+    With staleness s >= 1 it is bounded, between the two: asynchronous, but a worker that would be more than s steps ahead of the
+    slowest gets its answer only when that one has caught up. So the steps that workers are in are at most s apart. One that is
+    slow now and then holds up nobody; one that is always slow does, as soon as the others are s steps ahead.
+
     Parameters
     ----------
     staleness : int or None
-        s, how many updates old the workers' weights are; 0 is synchronous, None asynchronous.
+        s, how many steps apart workers may be; 0 is synchronous, None asynchronous.
+    exact : bool
+        True: to see what stale weights do, and nothing else: all take each step together, and workers get weights that are s
+        updates old. With w_t after t updates (at the start, and after each epoch, the workers have the newest)::
+
+            w_(t+1) <- update(w_t, grad at w_(t-s))
 
     Raises
     ------
     ValueError, TypeError
-        `staleness` is no whole number >= 0; or one rank only, where there would be nobody to train; or None for a network that
-        reduces within a step (``BatchNorm2d(sync=True)``).
+        `staleness` is no whole number >= 0; or None, and `exact`; or one rank only, where there would be nobody to train; or the
+        network reduces within a step (``BatchNorm2d(sync=True)``), which only a server that is synchronous or `exact` allows.
 
     Notes
     -----
     Cost a step: (P-1) (alpha + n beta + n gamma) at the server, the bottleneck; then ceil(log2 P) (alpha + n beta) for the
     weights, and a broadcast of a few numbers between the two, for the loss and for decisions. The ring sends 2 (P-1)/P n.
 
-    Stale weights are here to show what they do to the training, the same in every run: the workers still wait for each other at
-    each step, so no time is won, and the server keeps s + 1 copies of the weights.
+    With `exact` training is the same in every run, but the workers wait for each other at each step, so no time is won, and the
+    server keeps s + 1 copies of the weights.
 
-    Asynchronous, a slow worker slows down nobody, but what holds otherwise no longer does: P ranks don't give the weights of one;
-    two runs differ, as the order in which gradients come does; and within an epoch replicas differ, up to the epoch's last
-    step, at which all wait for all and get the server's weights. These come back. Losses and decisions ride with each worker's
-    gradient: the server tells the loss of step n, each worker's at the weights it had, when all have sent their n-th gradient;
-    a stop is agreed on in advance, for the step after the farthest; a gradient that is not finite ends all at the step they are
-    in. `Step.loss` is rank 0's alone, so rather than leaving the loop over `train` answer a `Stop`. Clipping acts on each
-    gradient. Two runs can be the same with one worker only: then this is `AllReduce`. Steps are not traced.
+    Asynchronous or bounded, what holds otherwise no longer does: P ranks don't give the weights of one; two runs differ, as the
+    order in which gradients come does; and within an epoch replicas differ, up to the epoch's last step, at which all wait for
+    all and get the server's weights. These come back. Losses and decisions ride with each worker's gradient: the server tells the
+    loss of step n, each worker's at the weights it had, when all have sent their n-th gradient; a stop is agreed on in advance,
+    for the step after the farthest; a gradient that is not finite ends all at the step they are in. `Step.loss` is rank 0's
+    alone, so rather than leaving the loop over `train` answer a `Stop`. Clipping acts on each gradient. Two runs can be the same
+    with one worker only: then this is `AllReduce`. What a worker waits for its answer because others are behind is its wait in
+    the ledger. Steps are not traced.
 
     Li et al. (2014), "Scaling distributed machine learning with the parameter server"; bounded staleness: Ho et al. (2013);
     asynchronous: Dean et al. (2012), "Large scale distributed deep networks".
 
     Examples
     --------
-    >>> ParameterServer()
-    ParameterServer(staleness=0)
+    >>> ParameterServer(), ParameterServer(2, exact=True)
+    (ParameterServer(staleness=0), ParameterServer(staleness=2, exact=True))
     """
 
     staleness: int | None = 0
+    exact: bool = False
 
     def __post_init__(self):
+        if not isinstance(self.exact, bool):
+            raise TypeError(f"ParameterServer(exact={self.exact!r}): give True or False")
         if self.staleness is not None:
-            whole_number(self, "staleness", 0, "updates that the workers' weights are old; 0 is synchronous, None asynchronous")
+            whole_number(self, "staleness", 0, "steps that workers may be apart; 0 is synchronous, None asynchronous")
+        elif self.exact:
+            raise ValueError("ParameterServer(staleness=None, exact=True): say how many updates old, such as staleness=2")
+
+    def __repr__(self):
+        return f"ParameterServer(staleness={self.staleness}{', exact=True' * self.exact})"
+
+    @property
+    def together(self):
+        """Whether all take each step together."""
+        return self.staleness == 0 or self.exact
 
     @property
     def unrepeatable(self):
         """See `Strategy`."""
-        return "makes an update of each gradient as it comes; use staleness=0" if self.staleness is None else ""
+        return "" if self.together else f"makes an update of each gradient as it comes; use {self._instead}"
 
     @property
     def out_of_step(self):
         """See `Strategy`."""
-        return "lets each worker be at a step of its own; use staleness=0" if self.staleness is None else ""
+        return "" if self.together else f"lets each worker be at a step of its own; use {self._instead}"
+
+    @property
+    def _instead(self):
+        return "staleness=0" if self.staleness is None else "staleness=0, or exact=True"
 
     def begin(self, comm, parameters, optimizer):
         """See `Strategy`."""
@@ -91,7 +115,7 @@ class ParameterServer:
                 "ParameterServer on 1 rank: rank 0 is the server and does not train, so nobody would; "
                 "use 2 ranks or more, or AllReduce()"
             )
-        server, worker = (AsyncServer, AsyncWorker) if self.staleness is None else (Server, Worker)
+        server, worker = (Server, Worker) if self.together else (AsyncServer, AsyncWorker)
         return (server if comm.rank == 0 else worker)(self, comm, parameters, optimizer)
 
 

@@ -291,9 +291,10 @@ def test_real_runs_with_a_server(staleness, ranks):
         return list(train(comm, model, rows(2000), **settings))
 
     told = explain([record for records in run_threads(job, ranks) for record in records])
-    assert "imbalance" not in [finding.kind for finding in told.findings], str(told)
-    assert "batch_size=100" not in told.advice
-    if ranks > 2 and staleness is not None:
+    assert "Rank 0 trains nothing" in told.summary
+    assert "Rank 0 is" not in str(told)
+    assert "batch_size" not in told.advice
+    if ranks > 2:
         told = explain([record for records in run_threads(job, ranks, 4.0) for record in records])
         [found] = [finding for finding in told.findings if finding.kind == "imbalance"]
         assert f"Rank {ranks - 1} is the slowest" in found.text

@@ -83,7 +83,7 @@ def test_a_compressed_gradient_is_another_than_the_sum(play_of):
 
 
 def test_a_server_gets_no_points(play_of):
-    play = play_of(strategy=parallel.ParameterServer(1))
+    play = play_of(strategy=parallel.ParameterServer(1, exact=True))
     assert 0 not in play.owners()[0], "known before the first step"
     play.forward(2)
     assert play.servers == 1
@@ -108,7 +108,7 @@ def test_two_weights_learn_each_set(name, steps):
 
 def test_gradients_are_told_with_the_weights_that_they_are_for(play_of):
     """A worker behind a server that is three steps ahead computes with the weights of three steps ago."""
-    play = play_of(net=PlayNet(pair=PAIRS["circle"]), strategy=parallel.ParameterServer(3), batch=8)
+    play = play_of(net=PlayNet(pair=PAIRS["circle"]), strategy=parallel.ParameterServer(3, exact=True), batch=8)
     play.forward(5)  # the first epoch, at whose end the workers catch up
     stale = play.path.values[0][0]
     assert np.allclose(play.asked_at[1:], stale, atol=1e-6), "step 5, with the server's weights after step 1"

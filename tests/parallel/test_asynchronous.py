@@ -32,6 +32,13 @@ def test_one_worker_alone_gives_the_weights_of_one_rank(optimizer):
         np.testing.assert_allclose(*losses, rtol=1e-9)
 
 
+@pytest.mark.parametrize("staleness", [1, 3])
+def test_one_worker_alone_waits_for_nobody_however_it_is_bounded(staleness):
+    start, (alone, _, _) = network().parameters.value, trained(Serial())
+    for weights, _, _ in run_threads(partial(trained, strategy=ParameterServer(staleness)), 2):
+        assert distance(weights, alone, start) < 1e-10
+
+
 def check_it_learned(results, ranks):
     """One model on all ranks, which learned; each sample used once; the server told each step's loss."""
     assert len({weights.tobytes() for weights, _, _ in results}) == 1
@@ -47,8 +54,9 @@ def check_it_learned(results, ranks):
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 4])
-def test_workers_together_learn(ranks):
-    results = run_threads(partial(trained, strategy=ASYNC, batch_size=11, epochs=10), ranks)
+@pytest.mark.parametrize("strategy", [ASYNC, ParameterServer(1)], ids=repr)
+def test_workers_together_learn(ranks, strategy):
+    results = run_threads(partial(trained, strategy=strategy, batch_size=11, epochs=10), ranks)
     check_it_learned(results, ranks)
 
 
@@ -119,10 +127,96 @@ def test_nobody_waits_for_a_slow_worker_before_the_end_of_the_epoch():
     assert server > 0.5 * took, "the server's time between gradients is a wait"
 
 
-def stopped_by(comm, who):
+@pytest.mark.parametrize("staleness", [1, 2, 5])
+def test_bounded_workers_are_never_more_than_so_many_steps_apart(staleness):
+    """Each looks, when it begins a step, how many all have done; one of them is slow."""
+    done, ahead = dict.fromkeys((1, 2, 3), 0), []
+
+    class Noting(Layer):
+        def __init__(self, rank):
+            self.rank = rank
+
+        def forward(self, x, step=None):
+            if step.training and step.number:  # else it is a rehearsal
+                ahead.append(step.number - 1 - min(done.values()))
+                time.sleep(0.01 if self.rank == 3 else 0.001)
+            return x, lambda dy: self.backward(dy, step.number)
+
+        def backward(self, dy, number):
+            done[self.rank] = number
+            return dy
+
+    def job(comm):
+        model = Model(Linear(4), Noting(comm.rank), Linear(3), input_shape=(4,))
+        records = list(train(comm, model, rows(160), batch_size=4, strategy=ParameterServer(staleness)))
+        return [record.step for record in records if isinstance(record, Step)]
+
+    assert run_threads(job, 4) == [list(range(1, 41))] * 4
+    assert max(ahead) == staleness, "the bound is reached, and kept"
+
+
+def bounded_times(staleness, steps=30, factor=5):
+    """When each of three workers began its steps; the last computes so many times as long."""
+
+    def job(comm):
+        layer = Counting(comm, slow=3, seconds=0.004 * (factor - 1))
+        model = Model(Flatten(), Always(), layer, Linear(3), input_shape=(4,))
+        records = list(train(comm, model, rows(4 * steps), batch_size=4, strategy=ParameterServer(staleness)))
+        return np.array(layer.times[-steps:]), sum(record.wait for record in records if isinstance(record, Ledger))
+
+    return run_threads(job, 4)[1:]
+
+
+class Always(Layer):
+    """Takes some time, on every rank."""
+
+    def forward(self, x, step=None):
+        time.sleep(0.004)
+        return x, lambda dy: dy
+
+
+def test_a_straggler_slows_nobody_down_until_the_bound():
+    (fast, waited), (other, _), (slow, own) = bounded_times(8)
+    pace = np.median(np.diff(slow))
+    for times in (fast, other):
+        steps = np.diff(times)
+        assert np.median(steps[:8]) < 0.6 * pace, "eight steps ahead are free"
+        assert np.median(steps[12:20]) > 0.7 * pace, "then it goes as fast as the slowest"
+    assert waited > 10 * (pace - 0.01), "which is a wait"
+    assert own < 0.3 * waited
+
+
+def test_a_bound_costs_a_rank_that_is_slow_now_and_then_less_than_lockstep():
+    """Workers that take turns at being slow: together they wait at each step, bounded hardly ever."""
+
+    class InTurn(Layer):
+        def __init__(self, rank):
+            self.rank, self.times = rank, []
+
+        def forward(self, x, step=None):
+            if step.training:
+                time.sleep(0.03 if step.number % 3 == self.rank - 1 else 0.001)
+                self.times.append(time.perf_counter())
+            return x, lambda dy: dy
+
+    def seconds(strategy):
+        def job(comm):
+            layer = InTurn(comm.rank)
+            told = list(
+                train(comm, Model(Flatten(), layer, Linear(3), input_shape=(4,)), rows(108), batch_size=4, strategy=strategy)
+            )
+            assert told
+            return layer.times[-27:]
+
+        return max(times[-1] - times[0] for times in run_threads(job, 4)[1:])
+
+    assert seconds(ParameterServer(3)) < 0.7 * seconds(ParameterServer(0))
+
+
+def stopped_by(comm, who, strategy=ASYNC):
     """Rank `who` wants to stop at its step 4: after which step all did, and whether they have one model."""
     model = Model(Flatten(), Counting(comm, slow=2, seconds=0.005), Linear(3), input_shape=(4,))
-    running, command, steps = train(comm, model, rows(90), epochs=9, batch_size=3, strategy=ASYNC), None, 0
+    running, command, steps = train(comm, model, rows(90), epochs=9, batch_size=3, strategy=strategy), None, 0
     try:
         while True:
             record = running.send(command)
@@ -134,8 +228,9 @@ def stopped_by(comm, who):
 
 
 @pytest.mark.parametrize("who", [0, 1, 2])
-def test_a_stop_is_agreed_on_for_a_step_that_nobody_has_come_to(who):
-    found = run_threads(partial(stopped_by, who=who), 3)
+@pytest.mark.parametrize("strategy", [ASYNC, ParameterServer(2)], ids=repr)
+def test_a_stop_is_agreed_on_for_a_step_that_nobody_has_come_to(who, strategy):
+    found = run_threads(partial(stopped_by, who=who, strategy=strategy), 3)
     assert found == [found[0]] * 3
     assert 5 <= found[0] <= 31
 
@@ -150,18 +245,19 @@ class BadGradient(Layer):
         return x, lambda dy: dy * np.float32(np.nan if self.here and step.number == self.step else 1)
 
 
-def not_finite(comm, step=3):
+def not_finite(comm, step=3, strategy=ASYNC):
     layer, slow = BadGradient(comm.rank == 2, step), Counting(comm, 2, 0.01)
     model = Model(Linear(4), layer, slow, Linear(3), input_shape=(4,))
     with pytest.raises(NotFinite) as caught:
-        list(train(comm, model, rows(60), epochs=5, batch_size=6, strategy=ASYNC))
+        list(train(comm, model, rows(60), epochs=5, batch_size=6, strategy=strategy))
     assert np.isfinite(model.parameters.value).all()
     return caught.value
 
 
 @pytest.mark.parametrize("step", [1, 3, 10, 13])  # 10 is the last of an epoch, when the others wait
-def test_a_gradient_that_is_not_finite_ends_all_and_is_named(step):
-    for error in run_threads(partial(not_finite, step=step), 3):
+@pytest.mark.parametrize("strategy", [ASYNC, ParameterServer(1)], ids=repr)
+def test_a_gradient_that_is_not_finite_ends_all_and_is_named(step, strategy):
+    for error in run_threads(partial(not_finite, step=step, strategy=strategy), 3):
         assert error.step == step
         assert error.layer in ("the gradient of linear_1.weight", "the gradient of linear_1.bias")
 
@@ -202,15 +298,17 @@ def test_a_straggler_costs_the_asynchronous_server_less():
     assert seconds(ASYNC) < 0.6 * seconds(ParameterServer())
 
 
-def test_layers_that_reduce_within_a_step_are_refused():
+@pytest.mark.parametrize("strategy", [ASYNC, ParameterServer(1)], ids=repr)
+def test_layers_that_reduce_within_a_step_are_refused(strategy):
     model = partial(Model, Flatten(), BatchNorm1d(sync=True), Linear(3), input_shape=(4,))
-    with pytest.raises(ValueError, match=r"ParameterServer\(staleness=None\) .*batchnorm1d_1 \(sync=True\).*sync=False"):
-        run_threads(lambda comm: list(train(comm, model(), rows(60), strategy=ASYNC)), 3)
+    with pytest.raises(ValueError, match=r"ParameterServer\(staleness=\w+\) .*batchnorm1d_1 \(sync=True\).*sync=False"):
+        run_threads(lambda comm: list(train(comm, model(), rows(60), strategy=strategy)), 3)
 
 
 def test_it_is_not_repeatable():
     assert "use staleness=0" in ASYNC.unrepeatable
-    assert not ParameterServer(1).unrepeatable
+    assert "use staleness=0, or exact=True" in ParameterServer(1).unrepeatable
+    assert not ParameterServer(1, exact=True).unrepeatable
 
 
 def test_a_training_goes_on_with_the_servers_state():

@@ -19,7 +19,7 @@ from tests.training.test_train import rows
 STRATEGIES = [
     AllReduce(), AllReduce(bucket_bytes=400, overlap=True), Accumulate(2), Sharded(), LocalSGD(3), LocalSGD(3, after=1),
     Gossip("ring"), Gossip("exponential"), Gossip("complete"), Compressed("top_k"), Compressed("int8"), Compressed("fp16"),
-    Compressed("sign"), ParameterServer(), ParameterServer(staleness=2),
+    Compressed("sign"), ParameterServer(), ParameterServer(2, exact=True),
 ]  # fmt: skip
 strategies = pytest.mark.parametrize("strategy", STRATEGIES, ids=repr)
 CODED = [Compressed("top_k", keep=0.1), Compressed("int8"), Compressed("fp16"), Compressed("sign")]
@@ -199,7 +199,7 @@ def test_gradients_are_those_of_weights_so_many_updates_old(staleness):
     def job(comm):
         parameters = network().parameters
         parameters.value[:] = 1
-        exchange = ParameterServer(staleness).begin(comm, parameters, optim.SGD(0.1))
+        exchange = ParameterServer(staleness, exact=True).begin(comm, parameters, optim.SGD(0.1))
         seen = []
         for _ in range(8):
             parameters.grad[: parameters.trainable] = parameters.value[: parameters.trainable] * (comm.rank == 1)
@@ -254,6 +254,8 @@ def test_pieces_are_smaller():
         (lambda: Compressed("zzz"), ValueError, ["kind='zzz'", "there are 'top_k', 'int8'"]),
         (lambda: Compressed(keep=0), ValueError, ["keep=0", "such as 0.01"]),
         (lambda: ParameterServer(-1), ValueError, ["ParameterServer(staleness=-1)", "0 is synchronous"]),
+        (lambda: ParameterServer(2, exact=1), TypeError, ["ParameterServer(exact=1)", "True or False"]),
+        (lambda: ParameterServer(None, exact=True), ValueError, ["staleness=None, exact=True", "such as staleness=2"]),
         (lambda: list(train(Serial(), network(), digits(), strategy=ParameterServer())), ValueError, ["1 rank", "AllReduce()"]),
     ],
 )

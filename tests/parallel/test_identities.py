@@ -37,7 +37,7 @@ CASES = [
     if ranks > 1 or not isinstance(strategy, ParameterServer)  # which refuses one rank
 ]
 DIFFERENT = [LocalSGD(2), LocalSGD(3, after=1), Gossip("ring"), Gossip("exponential"), Compressed("top_k", keep=0.1)]
-DIFFERENT += [Compressed("int8"), Compressed("fp16"), Compressed("sign", error_feedback=False), ParameterServer(staleness=1)]
+DIFFERENT += [Compressed("int8"), Compressed("fp16"), Compressed("sign", error_feedback=False), ParameterServer(1, exact=True)]
 
 
 @functools.cache

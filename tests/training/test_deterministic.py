@@ -30,7 +30,7 @@ STRATEGIES = {
     "top_k": Compressed("top_k", keep=0.2),
     "int8": Compressed("int8"),
     "server": ParameterServer(),
-    "stale server": ParameterServer(2),
+    "stale server": ParameterServer(2, exact=True),
 }
 
 

@@ -17,7 +17,8 @@ from tests.comm.mpi_job import run_mpi
 
 STRATEGIES = [
     AllReduce(), AllReduce(lambda comm, array: comm.Allreduce(array)), AllReduce("ring"), AllReduce(overlap=True), Accumulate(3),
-    Sharded(), LocalSGD(3), LocalSGD(2, after=1), Gossip("ring"), Compressed("int8"), ParameterServer(), ParameterServer(2),
+    Sharded(), LocalSGD(3), LocalSGD(2, after=1), Gossip("ring"), Compressed("int8"), ParameterServer(),
+    ParameterServer(2, exact=True),
 ]  # fmt: skip
 strategies = pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda strategy: repr(strategy)[:60])
 PHASES = ["forward", "backward", "reduce", "update"]
