@@ -1,6 +1,7 @@
 """The user's object: what it takes, refuses, keeps and gives back."""
 
 import copy
+import html
 import json
 import os
 import pickle
@@ -748,3 +749,11 @@ def test_in_a_notebook_it_is_a_table_and_in_a_terminal_text():
     assert page.count("<tr>") == len(model.summary()) + 2
     assert "Conv2d(2, 3)" in page
     assert "object at 0x" not in repr(model)
+
+
+def test_a_long_layer_is_cut_in_the_table_and_whole_under_the_mouse():
+    page = dtnn.zoo.resnet20()._repr_html_()
+    longest = max((row.layer for row in dtnn.zoo.resnet20().summary()), key=len)
+    assert f'title="{html.escape(longest)}"' in page
+    assert f">{html.escape(longest[:45])}...</td>" in page
+    assert f">{html.escape(longest)}</td>" not in page

@@ -43,12 +43,15 @@ class Summary(list):
 
     def _repr_html_(self):
         head, *rows = self.cells()
-        cell = '<td style="text-align:{}">{}</td>'
-        body = "".join(
-            "<tr>" + "".join(cell.format("right" if n > 2 else "left", html.escape(text)) for n, text in enumerate(row)) + "</tr>"
-            for row in rows
-        )
+        body = "".join(f"<tr>{''.join(_html_cell(place, text) for place, text in enumerate(row))}</tr>" for row in rows)
         return f"<table><tr>{''.join(f'<th>{name}</th>' for name in head)}</tr>{body}</table>"
+
+
+def _html_cell(place, text):
+    """A long call is cut as in a terminal, seen whole under the mouse, and goes on in a next line where the page is narrow."""
+    style = f"text-align:{'right' if place > 2 else 'left'}" + ";overflow-wrap:anywhere" * (place == 1)
+    whole = f' title="{html.escape(text)}"' if _short(text) != text else ""
+    return f'<td style="{style}"{whole}>{html.escape(_short(text))}</td>'
 
 
 def _short(text, most=48):

@@ -39,6 +39,18 @@ def test_cosines_are_drawn_and_written():
     assert ax.images[0].get_clim() == (-1, 1)
 
 
+@pytest.mark.parametrize("ranks", [2, 16])
+def test_the_colours_are_told_beside_the_matrix_and_cover_nothing(ranks):
+    figure = gradients_figure(view_of(ranks, 3))
+    figure.canvas.draw()
+    ax = figure.axes[1]
+    bar, label = ax.child_axes[0].get_tightbbox(), ax.xaxis.label.get_window_extent()
+    assert bar.x0 > ax.get_window_extent().x1
+    assert not bar.overlaps(label)
+    assert bar.x1 <= figure.bbox.x1
+    assert [text.get_text() for text in ax.child_axes[0].get_yticklabels()] == ["\N{MINUS SIGN}1", "0", "1"]
+
+
 @pytest.mark.parametrize(("ranks", "layers"), [(1, 1), (2, 3), (12, 40)])
 def test_the_whole_picture(ranks, layers):
     figure = gradients_figure(view_of(ranks, layers, asked="conv2d_1"))
