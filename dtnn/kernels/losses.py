@@ -1,5 +1,5 @@
 """Losses with their gradients in one pass.  Computed in float64 inside, in the order as written: differences of large
-numbers must stay what they are.
+numbers must stay what they are.  `e` is scratch, (K,).
 """
 
 import numpy as np
@@ -8,13 +8,13 @@ from .cache import kernel
 
 
 @kernel(exact=True)
-def cross_entropy_of_labels(z, labels, weight, d):
+def cross_entropy_of_labels(z, labels, weight, d, e):
     """Sum over n of log(sum_k exp z[k, n]) - z[labels[n], n]; d = (softmax - one hot) / weight.
 
     Returns (sum, -1), or (0, n) with the place of the first label that is no row of z.
     """
     K, N = z.shape
-    total, e = 0.0, np.empty(K)
+    total = 0.0
     for n in range(N):
         if labels[n] < 0 or labels[n] >= K:
             return 0.0, n
@@ -33,13 +33,13 @@ def cross_entropy_of_labels(z, labels, weight, d):
 
 
 @kernel(exact=True)
-def cross_entropy_of_shares(z, shares, weight, d):
+def cross_entropy_of_shares(z, shares, weight, d, e):
     """The same for target shares (N, K), such as one-hot rows: - sum_k t[n, k] log softmax(z)[k, n].
 
     A row of zeros counts nothing and has no gradient.
     """
     K, N = z.shape
-    total, e = 0.0, np.empty(K)
+    total = 0.0
     for n in range(N):
         top = np.float64(z[0, n])
         for k in range(1, K):
