@@ -26,6 +26,7 @@ def straggler(rank=1, factor=2.0):
     Parameters
     ----------
     rank : int
+        Which one.
     factor : float
         How many times as long its computing takes, 1 or more.
 

@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import sys
 from dataclasses import dataclass
 
 from ..comm.collectives import ALGORITHMS
@@ -13,7 +14,9 @@ def _draws(thing):
 
 
 INITIALISERS = tuple(name for name, thing in vars(init).items() if _draws(thing))
-PARAMETER = r"^(\S[^:\n]*?) : ([^\n]*)((?:\n(?:[ ].*)?)*)"  # "names : type", and the indented lines below it
+PARAMETER = r"^(\S[^:\n]*?)(?: : ([^\n]*))?((?:\n(?:[ ].*)?)*)$"  # "names : type" or "names", and the indented lines below it
+ELSEWHERE = r"^(?:See|As in) `(\w+)`\.?$"  # where the words are, and the type
+LIKE = r"\bsee `(\w+)`"  # in the first paragraph: whose parameters these are where nothing is said of them
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,7 @@ def fields(function, skip=()):
 
 
 def documented(function):
-    """Type and words of each parameter in a numpydoc docstring.
+    """Type and words of each parameter in a numpydoc docstring; where it says "As in `X`", those of X.
 
     Examples
     --------
@@ -90,12 +93,25 @@ def documented(function):
     >>> documented(Dropout)["rate"]
     ('float', 'Share of the numbers that become 0, in [0, 1).')
     """
-    section = re.search(r"^Parameters\n-+\n(.*?)(?=\n\n\S[^\n]*\n-+\n|\Z)", inspect.getdoc(function) or "", re.S | re.M)
-    found = {}
+    doc = inspect.getdoc(function) or ""
+    section = re.search(r"^Parameters\n-+\n(.*?)(?=\n\n\S[^\n]*\n-+\n|\Z)", doc, re.S | re.M)
+    like = re.search(LIKE, doc.split("\n\n")[0])
+    found = dict(_of(function, like.group(1))) if like else {}
     for names, kind, words in re.findall(PARAMETER, section.group(1) if section else "", re.M):
         for name in names.split(","):
-            found[name.strip(" *")] = kind, " ".join(words.split())
+            said = kind, " ".join(words.split())
+            other = re.match(ELSEWHERE, said[1])
+            name = name.strip(" *")
+            found[name] = _of(function, other.group(1)).get(name, said) if other else said
     return found
+
+
+def _of(function, name):
+    """What the docstring of its neighbour of that name says."""
+    module = sys.modules.get(getattr(function, "__module__", None))
+    package = sys.modules.get(getattr(module, "__package__", None))
+    other = getattr(module, name, None) or getattr(package, name, None)
+    return documented(other) if callable(other) and other is not function else {}
 
 
 def one_line(function):

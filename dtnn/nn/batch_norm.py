@@ -22,6 +22,7 @@ class BatchNorm2d(Layer):
     Parameters
     ----------
     eps : float
+        Added to the variance, so that nothing is divided by 0.
     momentum : float
         Share of the new batch in the running statistics, in [0, 1].
     sync : bool

@@ -36,6 +36,7 @@ class Conv2d(Layer):
     groups : int
         Divides C and M; each group of filters sees its group of channels alone.  groups = C: depthwise.
     bias : bool
+        Whether there is a b; without one b = 0, as before a BatchNorm2d, which has its own.
     init : str or function (rng, shape) -> array
         First values of W, such as "he_uniform", see `dtnn.nn.init`.
     bias_init : str or function (rng, shape) -> array

@@ -20,6 +20,7 @@ class Linear(Layer):
     features : int
         M, the number of outputs; D is found when the layer is built.
     bias : bool
+        Whether there is a b; without one b = 0.
     init : str or function (rng, shape) -> array
         First values of W, such as "he_uniform", see `dtnn.nn.init`.
     bias_init : str or function (rng, shape) -> array

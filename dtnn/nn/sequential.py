@@ -23,6 +23,7 @@ class Sequential(Layer):
     Parameters
     ----------
     *layers : Layer
+        In the order in which they work.
 
     Attributes
     ----------

@@ -16,6 +16,13 @@ from .schedule import checked, of_direction, of_epochs, of_part, of_some, of_tex
 def constant(progress, lr):
     """lr.
 
+    Parameters
+    ----------
+    lr : float
+        The rate.
+
+    Examples
+    --------
     >>> from dtnn.optim import Progress
     >>> constant(0.1)(Progress(step=21, epoch=2.0))
     0.1
@@ -27,6 +34,17 @@ def constant(progress, lr):
 def step(progress, lr, epochs=(30, 60, 80), factor=0.1):
     """lr factor^k, where k of the given `epochs` are done: (30, 60, 80) for 90 epochs of ImageNet (Goyal et al., 2017).
 
+    Parameters
+    ----------
+    lr : float
+        The rate to begin with.
+    epochs : tuple of numbers
+        When the rate falls: after these epochs.
+    factor : float
+        What it is multiplied by each time.
+
+    Examples
+    --------
     >>> from dtnn.optim import Progress
     >>> rate = step(1.0, epochs=(30, 60))
     >>> [round(rate(Progress(step=1, epoch=epoch)), 6) for epoch in (29.9, 30, 60)]
@@ -39,6 +57,19 @@ def step(progress, lr, epochs=(30, 60, 80), factor=0.1):
 def every_n_epochs(progress, lr, n=5, factor=0.1, least=0.0):
     """max(least, lr factor^floor(epoch / n)).
 
+    Parameters
+    ----------
+    lr : float
+        The rate to begin with.
+    n : int
+        Epochs from one fall of the rate to the next.
+    factor : float
+        What it is multiplied by each time.
+    least : float
+        It never falls below this.
+
+    Examples
+    --------
     >>> from dtnn.optim import Progress
     >>> rate = every_n_epochs(0.4, n=2, factor=0.5)
     >>> [rate(Progress(step=1, epoch=epoch)) for epoch in (1.9, 2, 4)]
@@ -51,6 +82,15 @@ def every_n_epochs(progress, lr, n=5, factor=0.1, least=0.0):
 def cosine(progress, lr, end=0.0):
     """end + (lr - end) (1 + cos(pi f)) / 2, f the fraction of the training that is done (Loshchilov and Hutter, 2017).
 
+    Parameters
+    ----------
+    lr : float
+        The rate to begin with.
+    end : float
+        The rate at the end of the training.
+
+    Examples
+    --------
     >>> from dtnn.optim import Progress
     >>> rate = cosine(0.2)
     >>> [round(rate(Progress(step=1, epoch=epoch, epochs=10)), 6) for epoch in (0, 5, 10)]
@@ -63,6 +103,17 @@ def cosine(progress, lr, end=0.0):
 def poly(progress, lr, power=2.0, end=0.0):
     """end + (lr - end) (1 - f)^power, f the fraction of the training that is done (You et al., 2017, for LARS).
 
+    Parameters
+    ----------
+    lr : float
+        The rate to begin with.
+    power : float
+        How the rate falls: 1 along a line, 2 along a parabola, fast at first.
+    end : float
+        The rate at the end of the training.
+
+    Examples
+    --------
     >>> from dtnn.optim import Progress
     >>> rate = poly(0.4, power=2)
     >>> [rate(Progress(step=1, epoch=epoch, epochs=10)) for epoch in (0, 5, 10)]
@@ -75,6 +126,19 @@ def poly(progress, lr, power=2.0, end=0.0):
 def one_cycle(progress, lr, rising=0.3, start=0.04, end=4e-6):
     """From start lr up to lr in the part `rising` of the training, then down to end lr, along half cosines (Smith, 2018).
 
+    Parameters
+    ----------
+    lr : float
+        The largest rate.
+    rising : float
+        The part of the training in which the rate rises, in [0, 1).
+    start : float
+        The first rate, as a part of the largest.
+    end : float
+        The last rate, as a part of the largest.
+
+    Examples
+    --------
     >>> from dtnn.optim import Progress
     >>> rate = one_cycle(1.0, start=0.1, end=0.01)
     >>> [round(rate(Progress(step=1, epoch=epoch, epochs=10)), 6) for epoch in (0, 3, 10)]
@@ -92,6 +156,17 @@ def warm_up(progress, then, epochs=5, start=0.0):
 
     e is the epoch's fraction with the current step counted as done, so that even the first step moves (Goyal et al., 2017).
 
+    Parameters
+    ----------
+    then : float or schedule
+        What follows, and is risen to.
+    epochs : float
+        How long the rate rises, in epochs.
+    start : float
+        Which part of the rate to begin with, 0 to 1.
+
+    Examples
+    --------
     >>> from dtnn.optim import Progress
     >>> rate = warm_up(0.1, epochs=5)
     >>> [round(rate(Progress(step=1, epoch=epoch, steps_per_epoch=10)), 6) for epoch in (0, 2.4, 7)]
@@ -109,6 +184,25 @@ def plateau(progress, lr, metric="val_loss", factor=0.1, patience=10, least_chan
     Of losses and errors less is better, of everything else more, unless `larger_is_better` says True or False.  Read off the
     metrics of all epochs so far, so it needs no memory of its own; not below `least`.
 
+    Parameters
+    ----------
+    lr : float
+        The rate to begin with.
+    metric : str
+        What has to get better, such as "val_loss" or "val_accuracy".
+    factor : float
+        What the rate is multiplied by when it does not.
+    patience : int
+        Epochs without progress that are waited for.
+    least_change : float
+        Less progress than this, relative to the best so far, is none.
+    least : float
+        The rate never falls below this.
+    larger_is_better : bool, optional
+        Left out: the metric's name says it.
+
+    Examples
+    --------
     >>> from dtnn.optim import Progress
     >>> past = [{"val_loss": loss} for loss in (2.0, 1.0, 1.0, 1.0)]
     >>> plateau(0.5, patience=1)(Progress(step=1, epoch=4.0, past=past))

@@ -4,6 +4,9 @@ import pytest
 
 from dtnn import nn, optim, parallel
 from dtnn.lab.fields import documented, example, fields, one_line
+from dtnn.lab.settings_panel import FAULTS, OPTIMIZERS, SCHEDULES
+from dtnn.lab.strategy_chooser import STRATEGIES
+from dtnn.lab.vocabulary import LAYERS
 
 
 def by_name(function):
@@ -39,11 +42,26 @@ def test_optimizers_and_strategies():
     assert by_name(optim.cosine)["end"].kind == "number"
 
 
-def test_every_public_parameter_has_words():
-    things = [getattr(nn, name) for name in ("Conv2d", "Linear", "MaxPool2d", "MultiHeadAttention", "TransformerEncoderBlock")]
-    things += [optim.SGD, parallel.AllReduce, parallel.LocalSGD, parallel.Gossip, parallel.Compressed]
-    missing = [(thing.__name__, field.name) for thing in things for field in fields(thing) if not field.help]
-    assert [name for _, name in missing if name != "bias"] == []
+@pytest.mark.parametrize(
+    "offered", [LAYERS, OPTIMIZERS, SCHEDULES, STRATEGIES, FAULTS], ids=["layers", "optim", "schedules", "strategies", "faults"]
+)
+def test_all_that_the_studio_offers_has_words(offered):
+    things = {name: thing for name, thing in offered.items() if thing is not None}
+    assert len(things) >= 2
+    assert [name for name, thing in things.items() if len(one_line(thing)) < 10] == []
+    missing = [(name, field.name) for name, thing in things.items() for field in fields(thing) if not field.help]
+    assert missing == []
+    unresolved = [(name, field.name) for name, thing in things.items() for field in fields(thing) if "As in" in field.help[:6]]
+    assert unresolved == []
+
+
+def test_words_of_another_class_are_taken_over_where_a_docstring_points_to_it():
+    adam, adamw = by_name(optim.Adam), by_name(optim.AdamW)
+    assert adamw["betas"].help == adam["betas"].help
+    assert adamw["lr"].kind == "number"
+    assert adamw["weight_decay"].help != adam["weight_decay"].help, "its own words come first"
+    assert by_name(nn.BatchNorm1d)["momentum"].help == by_name(nn.BatchNorm2d)["momentum"].help
+    assert by_name(optim.Nadam)["clip_norm"].help == by_name(optim.SGD)["clip_norm"].help, "through two of them"
 
 
 def test_without_docstring_or_types():
