@@ -76,6 +76,7 @@ def test_a_worker_without_samples_makes_no_update(count, updates):
 def test_over_mpi():
     found = over_mpi()
     check_it_learned([one["trained"] for one in found], 3)
+    check_it_learned([one["bounded"] for one in found], 3)
     assert [one["stopped"] for one in found] == [found[0]["stopped"]] * 3
     assert [one["failed"] for one in found] == ["the gradient of linear_1.bias"] * 3
     assert [one["gone"] for one in found] == ["rank 2 failed: on purpose"] * 2 + ["on purpose"]
@@ -88,7 +89,8 @@ def over_mpi():
 
 def train_all(pool):
     found = {"trained": trained(pool.checkout(), strategy=ASYNC, batch_size=11, epochs=10)}
-    found["stopped"] = stopped_by(pool.checkout(), 1)
+    found["bounded"] = trained(pool.checkout(), strategy=ParameterServer(1), batch_size=11, epochs=10)
+    found["stopped"] = stopped_by(pool.checkout(), 1, ParameterServer(2))
     found["failed"] = not_finite(pool.checkout()).layer
     comm = pool.checkout()
     try:
