@@ -1,4 +1,7 @@
-"""Sums over all ranks, one readable algorithm a file, each a function of a communicator and an array.
+"""Sums over all ranks and their parts, one readable algorithm a file, each a function of a communicator and an array.
+
+`ALGORITHMS` are the sums. What they are made of, and the like, can be used by itself: `tree_broadcast`, `scatter_broadcast` and
+`chain_broadcast`, `tree_reduce` and `gather_reduce`, `tree_scatter`, `tree_gather`, `ring_reduce_scatter` and `ring_all_gather`.
 
 They use nothing but ``Send``, ``Recv`` and ``Sendrecv`` (`native` and `in_float64` leave the work to the communicator), take any
 number of ranks and any length, and leave the same bits on all ranks. What each costs is in `dtnn.comm.cost`; whether one of
@@ -6,16 +9,20 @@ your own is right, `check_allreduce` says.
 """
 
 from .central import central
+from .chain_broadcast import chain_broadcast
 from .check import WrongSum, check_allreduce
+from .flat_sum import shares
+from .gather_reduce import gather_reduce
 from .hierarchical import hierarchical
 from .in_float64 import in_float64
 from .native import native
 from .rabenseifner import rabenseifner
 from .recursive_doubling import recursive_doubling
-from .ring import ring
+from .ring import ring, ring_all_gather, ring_reduce_scatter
+from .scatter_broadcast import scatter_broadcast, tree_gather, tree_scatter
 from .segmented_ring import segmented_ring
 from .torus import torus
-from .tree import tree
+from .tree import tree, tree_broadcast, tree_reduce
 
 ALGORITHMS = (
     "central",
@@ -34,14 +41,24 @@ __all__ = [
     "ALGORITHMS",
     "WrongSum",
     "central",
+    "chain_broadcast",
     "check_allreduce",
+    "gather_reduce",
     "hierarchical",
     "in_float64",
     "native",
     "rabenseifner",
     "recursive_doubling",
     "ring",
+    "ring_all_gather",
+    "ring_reduce_scatter",
+    "scatter_broadcast",
     "segmented_ring",
+    "shares",
     "torus",
     "tree",
+    "tree_broadcast",
+    "tree_gather",
+    "tree_reduce",
+    "tree_scatter",
 ]

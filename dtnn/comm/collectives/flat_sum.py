@@ -27,3 +27,12 @@ def shares(elements, count):
     """
     bounds = [elements.size * k // count for k in range(count + 1)]
     return [elements[start:stop] for start, stop in itertools.pairwise(bounds)]
+
+
+def by_place(parts, root):
+    """Shares in order of rank, where the first is root's and the others follow round the ring.
+
+    >>> by_place(["a", "b", "c"], root=1)
+    ['c', 'a', 'b']
+    """
+    return [parts[(rank - root) % len(parts)] for rank in range(len(parts))]

@@ -38,14 +38,31 @@ def ring(comm, array):
     ring_all_gather(comm, array)
 
 
+@on_flat
 def ring_reduce_scatter(comm, array, mine=None):
-    """Leave the sum over all ranks of share `rank` there on each rank; the rest of the (flat) array holds partial sums.
+    """Leave the sum over all ranks of one share of `array` on each rank: that of share k on rank k, on a ring.
 
-    The shares are even ones, or the P views of the array in `mine`.
+    Parameters
+    ----------
+    comm : Communicator
+    array : ndarray
+        Any shape and length, the same on all ranks; beside the own share it holds partial sums afterwards.
+    mine : list of ndarray, optional
+        The P views of a flat array that are the shares; left out, even ones: ``shares(array, P)``.
 
     Notes
     -----
     Cost: (P-1) alpha + (P-1)/P n (beta + gamma).
+
+    Examples
+    --------
+    >>> from dtnn.comm import run_threads
+    >>> def job(comm):
+    ...     array = np.array([1.0, 2.0, 3.0])
+    ...     ring_reduce_scatter(comm, array)
+    ...     return shares(array, comm.size)[comm.rank].tolist()
+    >>> run_threads(job, 3)
+    [[3.0], [6.0], [9.0]]
     """
     right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
     mine = shares(array, comm.size) if mine is None else mine
@@ -57,12 +74,31 @@ def ring_reduce_scatter(comm, array, mine=None):
         growing += part
 
 
+@on_flat
 def ring_all_gather(comm, array, mine=None):
-    """Copy share `rank` of each rank's (flat) array to all ranks; the shares are even ones, or the P views in `mine`.
+    """Copy one share of each rank's `array` to all ranks: share k of rank k, on a ring.
+
+    Parameters
+    ----------
+    comm : Communicator
+    array : ndarray
+        Any shape and length, the same on all ranks.
+    mine : list of ndarray, optional
+        The P views of a flat array that are the shares; left out, even ones: ``shares(array, P)``.
 
     Notes
     -----
     Cost: (P-1) alpha + (P-1)/P n beta.
+
+    Examples
+    --------
+    >>> from dtnn.comm import run_threads
+    >>> def job(comm):
+    ...     array = np.full(3, comm.rank)
+    ...     ring_all_gather(comm, array)
+    ...     return array.tolist()
+    >>> run_threads(job, 3)
+    [[0, 1, 2], [0, 1, 2], [0, 1, 2]]
     """
     right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
     mine = shares(array, comm.size) if mine is None else mine

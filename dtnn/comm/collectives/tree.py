@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..checked import known_rank
 from .flat_sum import on_flat
 
 
@@ -38,14 +39,32 @@ def tree(comm, array):
     tree_broadcast(comm, array)
 
 
+@on_flat
 def tree_reduce(comm, array, root=0):
-    """Leave the sum over all ranks in root's (flat) array; the others' hold partial sums.
+    """Leave the sum over all ranks in root's `array`, up a binomial tree.
+
+    Parameters
+    ----------
+    comm : Communicator
+    array : ndarray
+        Any shape and length, the same on all ranks; those of ranks other than root hold partial sums afterwards.
+    root : int
 
     Notes
     -----
     Cost: ceil(log2 P) (alpha + n beta + n gamma).
+
+    Examples
+    --------
+    >>> from dtnn.comm import run_threads
+    >>> def job(comm):
+    ...     array = np.array([1.0, 10.0])
+    ...     tree_reduce(comm, array, root=2)
+    ...     return array.tolist()
+    >>> run_threads(job, 3)[2]
+    [3.0, 30.0]
     """
-    place = (comm.rank - root) % comm.size
+    place = (comm.rank - known_rank(root, comm.size, "root")) % comm.size
     received = np.empty_like(array)
     distance = 1
     while distance < comm.size:
@@ -58,14 +77,32 @@ def tree_reduce(comm, array, root=0):
         distance *= 2
 
 
+@on_flat
 def tree_broadcast(comm, array, root=0):
-    """Copy root's (flat) array to all ranks.
+    """Copy root's `array` to all ranks, in place, down a binomial tree.
+
+    Parameters
+    ----------
+    comm : Communicator
+    array : ndarray
+        Any shape and length, the same on all ranks.
+    root : int
 
     Notes
     -----
-    Cost: ceil(log2 P) (alpha + n beta).
+    Cost: ceil(log2 P) (alpha + n beta); for long arrays see `scatter_broadcast` and `chain_broadcast`.
+
+    Examples
+    --------
+    >>> from dtnn.comm import run_threads
+    >>> def job(comm):
+    ...     array = np.array([comm.rank, 10 * comm.rank])
+    ...     tree_broadcast(comm, array, root=2)
+    ...     return array.tolist()
+    >>> run_threads(job, 3)
+    [[2, 20], [2, 20], [2, 20]]
     """
-    place = (comm.rank - root) % comm.size
+    place = (comm.rank - known_rank(root, comm.size, "root")) % comm.size
     distance = 1
     while distance < comm.size and not place & distance:
         distance *= 2
