@@ -2,6 +2,7 @@
 
     python benchmarks/bench_threads.py [--nets lenet5,resnet20] [--threads 1,2] [--batch 64] [--json file]
 
+In brackets: what two threads should gain.
 Before anything is timed the losses of the first steps are compared.  A sample during which this process had to wait for a
 processor counts less: with a second program on the machine, more threads than are free are slower than one.  They also gain less
 where the cores are far from each other, which is measured, too.
@@ -15,6 +16,8 @@ from timer import kept, sample
 
 import dtnn
 from dtnn.machine import threads
+
+GOALS = {("lenet5", 2): 1.8, ("resnet20", 2): 1.8}  # times as fast as one thread
 
 
 def steps(name, counts, batch):
@@ -60,10 +63,10 @@ def main():
     for net in options.nets.split(","):
         print(f"from core to core {1e9 * core_to_core():.0f} ns")
         for row in measure(net, [int(n) for n in options.threads.split(",")], options.batch, options.rounds):
-            print(
-                f"{net:10} {row['threads']} threads {1e3 * row['seconds']:8.3f} ms a step, {row['ratio']:.2f} times", flush=True
-            )
-            append(row, options.json)
+            goal = GOALS.get((net, row["threads"]))
+            text = f"{net:10} {row['threads']} threads {1e3 * row['seconds']:8.3f} ms a step, {row['ratio']:.2f} times"
+            print(text + (f" ({goal})" if goal else ""), flush=True)
+            append(row | {"goal": goal}, options.json)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """The benchmarks run, and check their results; how fast they are is asserted nowhere."""
 
+import dataclasses
+import importlib
 import importlib.util
 import json
 import os
@@ -10,8 +12,11 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import dtnn
+from dtnn.optim import SGD
 from tests.comm.mpi_job import why_no_mpi
 
 pytestmark = pytest.mark.slow
@@ -51,6 +56,7 @@ def test_conv(tmp_path):
     found = rows(tmp_path, "bench_conv.py", "--shapes", "l2", "--batch", "17", "--rounds", "5")
     assert {row["operation"] for row in found} == {"forward", "data", "filter"}
     assert {"direct", "im2col"} <= {row["algorithm"] for row in found}
+    assert all(row["of_peak"] == pytest.approx(row["gflops"] / row["peak"]) for row in found)
     assert all(row["gflops"] > 0 and row["peak"] > 0 for row in found)
 
 
@@ -84,6 +90,61 @@ def test_step(tmp_path):
     assert found["images_per_second"] > 0
 
 
+@pytest.fixture
+def bench(monkeypatch):
+    """A function that imports a benchmark, to be broken."""
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    return importlib.import_module
+
+
+def few(batch=16):
+    rng = np.random.default_rng(0)
+    return rng.random((batch, 28, 28, 1), np.float32), rng.integers(0, 10, batch)
+
+
+@pytest.fixture
+def no_torch(monkeypatch):
+    """As in an environment without it."""
+    monkeypatch.setitem(sys.modules, "torch", None)
+
+
+@pytest.mark.parametrize(
+    "broken", ["update", "momentum", "gradient of the weights", "gradient of the input", "gradient of the biases", None]
+)
+def test_a_step_that_is_wrong_is_not_timed(bench, no_torch, monkeypatch, broken):
+    check, linear, update = bench("bench_step").check, dtnn.nn.linear.dense, SGD.update
+    if broken == "update":
+        monkeypatch.setattr(SGD, "update", lambda self, parameters, state, progress: parameters.grad.fill(0))
+    elif broken == "momentum":
+        without = lambda self, *some: update(dataclasses.replace(self, momentum=0), *some)  # noqa: E731
+        monkeypatch.setattr(SGD, "update", without)
+    elif broken == "gradient of the weights":
+        monkeypatch.setattr(linear, "weight_gradient", only_exactly(linear.weight_gradient))
+    elif broken == "gradient of the input":
+        monkeypatch.setattr(linear, "data_gradient", only_exactly(linear.data_gradient))
+    elif broken == "gradient of the biases":
+        monkeypatch.setattr("dtnn.nn.linear.sum_delta", only_exactly(dtnn.nn.linear.sum_delta))
+    if broken is None:
+        check("mlp", *few(), 16)
+        return
+    with pytest.raises(AssertionError, match=r"mlp: .* (wrong|should be)"):
+        check("mlp", *few(), 16)
+
+
+def only_exactly(function):
+    """Does nothing in float32."""
+    return lambda first, *rest, **more: function(first, *rest, **more) if first.dtype == np.float64 else None
+
+
+def test_wrong_outputs_are_not_timed(bench, no_torch, monkeypatch):
+    inference, model = bench("bench_inference"), dtnn.zoo.mlp()
+    inference.check(model, few()[0], inference.competitors(model, few()[0]))
+    predict = type(model).predict
+    monkeypatch.setattr(type(model), "predict", lambda self, x: 1.01 * predict(self, x))
+    with pytest.raises(AssertionError, match="dtnn: an output is wrong by"):
+        inference.check(model, few()[0], inference.competitors(model, few()[0]))
+
+
 def test_batch(tmp_path):
     some = "--sizes", "17,40,63", "--against", "16", "--rounds", "4", "--budget", "1"
     *sizes, full = rows(tmp_path, "bench_batch.py", "--nets", "mlp", *some)
@@ -98,9 +159,17 @@ def test_inference(tmp_path):
     assert all(row["images_per_second"] > 0 and row["dtnn_us"] > 0 for row in found)
 
 
+@needs_torch
+def test_goals_stand_beside_what_is_measured(tmp_path):
+    (step,) = rows(tmp_path, "bench_step.py", "--nets", "lenet5", "--rounds", "5", "--budget", "1")
+    assert (step["goal_eager"], step["goal_best"]) == (4.5, 3.6)
+    assert 0 < step["times_best"] <= step["times_eager"]
+
+
 def test_threads(tmp_path):
     found = rows(tmp_path, "bench_threads.py", "--nets", "mlp", "--batch", "16", "--rounds", "4")
     assert [row["threads"] for row in found] == [1, 2]
+    assert [row["goal"] for row in found] == [None, None]  # asked of two nets only
     assert all(row["seconds"] > 0 for row in found)
 
 
@@ -131,7 +200,10 @@ def test_large_batch(tmp_path):
 
 def test_compile(tmp_path):
     (found,) = rows(tmp_path, "bench_compile.py", "--nets", "mlp")
-    assert found["kernels"] > 3  # were compiled in the cold process
+    assert found["kernels"] > 6  # were compiled in the cold process: those of the mini-batch and the update, too
+    assert found["compiled_again"] == 0
+    assert found["more"] == found["warm"] - found["step"]
+    assert found["goal"] == 2
     assert min(found["cold"], found["warm"], found["step"]) > 0
 
 
@@ -139,6 +211,8 @@ def test_compile(tmp_path):
 def test_memory(tmp_path):
     own, *others = rows(tmp_path, "bench_memory.py", "--nets", "mlp", "--batch", "16")
     assert [row["who"] for row in (own, *others)] == ["dtnn", "eager", "channels_last"]
+    assert own["ratio"] == own["peak_mb"] / min(row["peak_mb"] for row in others)
+    assert own["compiled"] == 0  # or the memory of compilers would count
     assert own["grown_mb"] < 4  # more steps take no more memory
     assert own["page_faults_a_step"] < 50
 
