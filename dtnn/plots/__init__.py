@@ -7,11 +7,12 @@
 `network` (a network to scale), `messages` (a round of an all-reduce), `plane` (points, their ranks, and what a network says of
 each place), `descent` (two weights over the surface of their loss), `shards` (which rank has which sample).
 From arrays: `confusion`, `histograms`, `tiles`; from a model: `dtnn.views`.
-`totals` gives the numbers behind the bars, `report` a run as text.
+`columns` gives the numbers behind whatever was drawn; `totals` those of the bars, `report` a run as text.
 """
 
 from .breakdown import breakdown
 from .by_rank import by_rank
+from .columns import columns
 from .confusion import confusion
 from .curves import curves
 from .descent import descent
@@ -38,6 +39,7 @@ __all__ = [
     "breakdown",
     "by_rank",
     "class_balance",
+    "columns",
     "confusion",
     "curves",
     "descent",

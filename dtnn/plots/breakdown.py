@@ -5,6 +5,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import PercentFormatter
 
 from .axes import axes_or_new, dress, remark
+from .columns import behind, table
 from .palette import COMMUNICATION, FAINT, OWN, PAPER, PHASES, on
 from .story import Story
 from .totals import totals
@@ -65,6 +66,7 @@ class Bars:
     def show(self, story):
         """Move the bars to what the story tells; returns whether the frame (ranks, limits) has changed."""
         numbers = totals(story)
+        behind(self.ax, lambda: _columns(numbers))
         ranks = tuple(numbers) or tuple(range(story.ranks))
         changed = ranks != self._ranks
         if changed:
@@ -160,6 +162,12 @@ class Bars:
             handles, there, loc="upper left", bbox_to_anchor=(-0.02, below), ncols=4, frameon=False, fontsize="small",
             handlelength=1.0, handletextpad=0.4, columnspacing=1.0 if len(there) < 8 else 0.6, borderaxespad=0.0,
         )  # fmt: skip
+
+
+def _columns(numbers):
+    """Seconds of each rank in each phase, and what it did."""
+    names = *OWN, *COMMUNICATION, "hidden", "samples", "bytes", "steps"
+    return table(("rank", *names), [(rank, *(time[name] for name in names)) for rank, time in numbers.items()])
 
 
 def _seen(numbers, phase):

@@ -4,6 +4,7 @@ import matplotlib
 import numpy as np
 
 from .axes import axes_or_new, dress, names, slanted
+from .columns import behind, cells
 from .palette import on
 
 MOST_NUMBERS = 14  # classes up to which each count is written into its square
@@ -39,6 +40,7 @@ def confusion(counts, classes=None, ax=None):
     whole = counts.sum()
     right = f" · {np.trace(counts) / whole:.1%} of {int(whole):,} right" if whole else ""
     ax = dress(axes_or_new(ax, (5.0, 4.6)), f"Which class is taken for which{right}", "taken for", "is", grid="")
+    behind(ax, lambda: cells(("is", "taken for", "samples"), counts, known, known))
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     paint = matplotlib.colormaps["Blues"]
     ax.imshow(shares, vmin=0, vmax=1, cmap=paint, aspect="equal")

@@ -4,6 +4,7 @@ import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 
 from .axes import axes_or_new, dress
+from .columns import behind, table
 from .messages import colours
 from .palette import FAINT, IDEAL, INK, PAPER
 
@@ -87,6 +88,7 @@ class Descent:
     def show(self, path, at=None, gradients=None, mean=None, used=None, words=""):
         """Move everything: path (S, P, 2); at, gradients (P, 2); mean, used (2,) or None; servers have no part in means."""
         path = np.asarray(path)
+        behind(self.ax, lambda: _columns(path))
         middle = path[:, self._servers :].mean(1)
         self._frame(path)
         apart = np.ptp(path, axis=1).max() > APART
@@ -149,3 +151,9 @@ def _arrows(ax, count, colour, width, zorder):
         zero, zero, zero, zero, color=colour, width=width, zorder=zorder, angles="xy", scale_units="xy", scale=1,
         minlength=0.1, edgecolor=PAPER, linewidth=0.6,
     )  # fmt: skip
+
+
+def _columns(path):
+    """The two weights of each replica after each step."""
+    rows = [(step, replica, *weights) for step, each in enumerate(path) for replica, weights in enumerate(each)]
+    return table(("step", "replica", "first", "second"), rows)

@@ -8,6 +8,7 @@ from ..tracing.path import critical_path, waits
 from ..tracing.steps import known
 from .axes import axes_or_new, dress, names, remark
 from .boxes import boxes
+from .columns import behind, table
 from .gantt_legend import ON_ITS_WAY, legend
 from .palette import FAINT, INK, PAPER, PHASES, RULE, STATES, on
 from .step_words import MOST, milliseconds, name, received, shown, title
@@ -46,6 +47,7 @@ class Gantt:
 
     def __init__(self, step, ax):
         self.step, self.ax = step, dress(ax, title(step), "milliseconds since the step began", "", "x")
+        behind(ax, lambda: spans_of([step]))
         self.path, self.waits = critical_path(step), waits(step)
         self.ranks = shown(step, self.path, self.waits)
         self.row = {rank: place for place, rank in enumerate(self.ranks)}
@@ -184,3 +186,15 @@ def nothing(ax):
     ax.set_axis_off()
     remark(ax).set_text("no step was traced:\ntrace=True looks at one every half second, from the second step on")
     return ax
+
+
+def spans_of(steps):
+    """All spans of steps as columns, see `Timeline.columns`."""
+    names = "step", "rank", "phase", "name", "bytes", "begin", "seconds"
+    rows = [
+        (step.step, rank, span.phase, span.name, span.bytes, span.time, span.seconds)
+        for step in steps
+        for rank in step.ranks
+        for span in step.spans(rank)
+    ]
+    return table(names, rows)

@@ -4,6 +4,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from .axes import Sheet, axes_or_new, dress, names, paper
+from .columns import behind, cells
 from .fitted import Fitted
 from .messages import colours
 from .palette import FAINT, IDEAL, INK, PAPER, on
@@ -29,6 +30,8 @@ def gradient_norms(view, ax=None):
         Its lines are labelled "rank 0" ... and "sum"; layers go from the top to the bottom.
     """
     ax = dress(axes_or_new(ax), "Gradient of each layer", "2-norm", grid="both")
+    who = [*range(view.ranks), "sum"]
+    behind(ax, lambda: cells(("layer", "rank", "norm"), np.column_stack([view.norms, view.total]), view.layers, who))
     places = np.arange(len(view.layers))
     paint = colours(MOST_RANKS)
     for rank in range(view.ranks):
@@ -67,6 +70,7 @@ def gradient_cosines(view, layer=None, ax=None):
 
     ax = dress(axes_or_new(ax, (4.2, 3.6)), f"Cosine between ranks\n{layer or 'all layers'}", "rank", "rank", grid="")
     cosines, paint = view.cosines(layer), matplotlib.colormaps["RdBu"].with_extremes(bad=PAPER)
+    behind(ax, lambda: cells(("rank", "other", "cosine"), cosines))
     ax.imshow(np.ma.masked_invalid(cosines), vmin=-1, vmax=1, cmap=paint, aspect="equal")
     if view.ranks <= MOST_NUMBERS:
         for (row, column), value in np.ndenumerate(cosines):

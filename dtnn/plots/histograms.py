@@ -5,6 +5,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.lines import Line2D
 
 from .axes import axes_or_new, dress, names
+from .columns import behind, table
 from .palette import FAINT, STATES, STEPS, TRAINING
 
 MOST_ROWS = 24  # layers that can be read
@@ -43,15 +44,17 @@ def histograms(arrays, ax=None, title="", x="value"):
     finite = {name: _finite(array) for name, array in flat.items()}
     edges = np.linspace(*_limits(finite.values()), BINS + 1)
     middles = (edges[1:] + edges[:-1]) / 2
-    areas = []
+    areas, counted = [], {}
     for row, (name, numbers) in enumerate(finite.items()):
-        heights = _counts(numbers, edges[0], edges[-1])
+        heights = counted[name] = _counts(numbers, edges[0], edges[-1])
         heights = row + 0.35 - 0.8 * heights / max(1, heights.max())  # the axis points downwards
         areas.append(np.stack([np.repeat(edges, 2), [row + 0.35, *np.repeat(heights, 2), row + 0.35]], axis=1))
         ax.add_line(Line2D(middles, heights, color=TRAINING, linewidth=1.0, drawstyle="steps-mid", label=name))
         words, wrong = _words(flat[name], numbers)
         colour = STATES["failed"] if wrong else FAINT
         ax.text(1.01, row + 0.2, words, transform=ax.get_yaxis_transform(), fontsize="small", color=colour, va="center")
+    rows = [(name, *bin) for name, heights in counted.items() for bin in zip(edges[:-1], edges[1:], heights)]
+    behind(ax, lambda: table(("name", "from", "to", "count"), rows))
     ax.add_collection(PolyCollection(areas, facecolors=STEPS, linewidths=0), autolim=False)
     names(ax.yaxis, range(len(shown)), shown, "small")
     ax.set(xlim=(edges[0], edges[-1]), ylim=(max(1, len(shown)) - 0.5, -0.6))

@@ -5,6 +5,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.patches import Patch
 
 from .axes import axes_or_new, dress, names
+from .columns import behind, table
 from .palette import FAINT, INK, PAPER, RANKS
 
 WIDE = 48  # columns at most; longer vectors are shown by so many of their numbers
@@ -117,6 +118,7 @@ class Messages:
         """Colour the cells by what is in them, and draw the round's arrows."""
         held = np.asarray(sums)
         held = held if held.shape[1] == len(self.places) else held[:, self.places]
+        behind(self.ax, lambda: _columns(held, self.places))
         inside = (held[:, :, None] >> np.arange(self._stripes * self.lines)) & 1
         shade = np.where(inside[..., None] == 1, self._paint[: inside.shape[2]], to_rgb(EMPTY))
         if held.size:
@@ -155,3 +157,13 @@ class Messages:
         start, stop = (0, self.length) if parcel.start is None else (parcel.start, parcel.start + parcel.count)
         low, high = np.searchsorted(self.places, (start, stop))
         return float(low), float(max(high, low + 0.2))
+
+
+def _columns(held, places):
+    """Whose parts are in each number that is shown."""
+    rows = [
+        (rank, place, [part for part in range(MOST) if int(value) >> part & 1])
+        for rank, row in enumerate(held)
+        for place, value in zip(places, row)
+    ]
+    return table(("rank", "place", "parts"), rows)

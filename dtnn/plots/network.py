@@ -5,6 +5,7 @@ import math
 from matplotlib.collections import PolyCollection
 
 from .axes import axes_or_new
+from .columns import behind, table
 from .palette import FAINT, INK, PAPER, RANKS, STATES
 
 KINDS = {
@@ -60,6 +61,7 @@ def network(rows, input_shape, ax=None):
     ax.set_axis_off()
     ax.set_aspect("equal")
     shown = blocks(rows, input_shape)
+    behind(ax, lambda: table(("name", "shape", "error"), shown))
     sizes = [extents(shape) for _, shape, _ in shown]
     highest = max(height / 2 + SLANT * depth for _, height, depth in sizes)
     thin, gap = spread(sizes, 2 * highest * WIDE)

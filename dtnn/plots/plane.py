@@ -8,6 +8,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from .axes import axes_or_new, dress, remark
+from .columns import behind, table
 from .limits import short
 from .messages import colours
 from .palette import FAINT, INK, PAPER, RULE
@@ -73,7 +74,7 @@ class Plane:
             np.full((2, 2), 0.5), extent=(-edge, edge, -edge, edge), origin="lower", cmap=TINTS, vmin=0, vmax=1,
             interpolation="bilinear", aspect="equal",
         )  # fmt: skip
-        points = np.asarray(points)
+        self.points = points = np.asarray(points)
         self.marks = [
             ax.scatter(*points[self.labels == k].T, s=16, marker=MARKS[k], linewidths=0.7, edgecolors=PAPER, zorder=3)
             for k in (0, 1)
@@ -90,6 +91,8 @@ class Plane:
 
     def show(self, owners, outputs, now=None, each=()):
         """Colour the points by their ranks; large ones are in the present batch; `each`: outputs of replicas that differ."""
+        owned = np.array(owners)
+        behind(self.ax, lambda: _columns(self.points, self.labels, owned, now))
         side = round(len(outputs) ** 0.5)
         grid = np.asarray(outputs).reshape(side, side)
         self.ground.set_data(grid)
@@ -107,6 +110,12 @@ class Plane:
             colors=[colour for _, colour, _ in drawn],
             linewidths=[width for _, _, width in drawn],
         )
+
+
+def _columns(points, labels, owners, now):
+    """The points, the ranks that own them, and whether they are in the present batch (None: not known)."""
+    batch = [None] * len(points) if now is None else now
+    return table(("x", "y", "class", "rank", "now"), [(*point, *rest) for point, *rest in zip(points, labels, owners, batch)])
 
 
 def border(grid, edge=EDGE):

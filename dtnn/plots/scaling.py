@@ -1,6 +1,7 @@
 """A scaling study in pictures: speed-up, efficiency, and where the time goes as ranks are added."""
 
 from .axes import Sheet, axes_or_new, dress, paper
+from .columns import behind, table
 from .fitted import Fitted
 from .palette import COMMUNICATION, FAINT, IDEAL, OWN, PAPER, PHASES, TRAINING
 
@@ -20,7 +21,7 @@ def scaling(study, ax=None):
     matplotlib Axes
         Its lines are labelled "ideal" and "measured"; `study.rows` has the numbers.
     """
-    ax = dress(axes_or_new(ax), "Speed-up", "ranks", "", "both")
+    ax = behind(dress(axes_or_new(ax), "Speed-up", "ranks", "", "both"), lambda: _table(study, "speedup"))
     ranks = _column(study, "ranks")
     ax.plot([ranks[0], ranks[-1]], [ranks[0] / ranks[0], ranks[-1] / ranks[0]], "--", color=IDEAL, label="ideal")
     _band(ax, study, "speedup")
@@ -34,7 +35,7 @@ def scaling(study, ax=None):
 
 def efficiency(study, ax=None):
     """Draw the efficiency against ranks: the speed-up as a share of the ideal one. Parameters as for `scaling`."""
-    ax = dress(axes_or_new(ax), "Efficiency", "ranks")
+    ax = behind(dress(axes_or_new(ax), "Efficiency", "ranks"), lambda: _table(study, "efficiency"))
     ranks = _column(study, "ranks")
     ax.axhline(1.0, linestyle="--", color=IDEAL, label="ideal")
     _band(ax, study, "efficiency")
@@ -46,6 +47,7 @@ def efficiency(study, ax=None):
 def time_per_step(study, ax=None):
     """Draw a column for each number of ranks: milliseconds of a step by phase, mean over ranks. Parameters as for `scaling`."""
     ax = dress(axes_or_new(ax), "Time of a step", "ranks", "milliseconds")
+    behind(ax, lambda: _phases(study))
     ranks, below = [str(number) for number in _column(study, "ranks")], [0.0] * len(study.rows)
     for phase in (*OWN, *COMMUNICATION):
         heights = [1000 * row["step"].get(phase, 0.0) for row in study.rows]
@@ -85,3 +87,13 @@ def _ranks_below(ax, ranks, legend):
 
 def _column(study, name):
     return [row[name] for row in study.rows]
+
+
+def _table(study, name):
+    """A number and its band for each number of ranks."""
+    names = "ranks", name, f"{name}_low", f"{name}_high"
+    return table(names, [[row[name] for name in names] for row in study.rows])
+
+
+def _phases(study):
+    return table(("ranks", "phase", "seconds"), [(row["ranks"], *phase) for row in study.rows for phase in row["step"].items()])

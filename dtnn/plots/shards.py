@@ -6,6 +6,7 @@ from matplotlib.patches import Patch
 
 from .axes import axes_or_new, dress, names
 from .boxes import boxes
+from .columns import behind, cells
 from .messages import colours
 from .palette import PAPER, STATES
 
@@ -41,8 +42,9 @@ def shards(owners, ax=None, ranks=None):
     paint = np.array([to_rgb(colour) for colour in (*colours(count), STATES["failed"])])
     shown = np.linspace(0, owners.shape[1] - 1, min(WIDE, owners.shape[1])).round().astype(int)
     ax = dress(axes_or_new(ax, (6.4, 2.4)), _title(owners), "sample", "epoch", None)
-    cells = paint[np.where(owners[:, shown] < 0, count, owners[:, shown])]
-    ax.imshow(cells, aspect="auto", interpolation="nearest", extent=(0, owners.shape[1], len(owners) + 0.5, 0.5))
+    behind(ax, lambda: cells(("epoch", "sample", "rank"), owners, range(1, len(owners) + 1)))
+    painted = paint[np.where(owners[:, shown] < 0, count, owners[:, shown])]
+    ax.imshow(painted, aspect="auto", interpolation="nearest", extent=(0, owners.shape[1], len(owners) + 0.5, 0.5))
     ax.hlines(np.arange(1.5, len(owners)), 0, owners.shape[1], color=PAPER, linewidth=2)
     names(ax.yaxis, range(1, len(owners) + 1), map(str, range(1, len(owners) + 1)))
     ax.tick_params(length=0)
@@ -80,6 +82,7 @@ def class_balance(owners, labels, ax=None, ranks=None):
     ax = dress(axes_or_new(ax, (6.4, 2.4)), "Samples of each class, by rank", "class", "")
     width, known = 0.8 / count, owners >= 0
     table = np.bincount(owners[known] * classes + labels[known], minlength=count * classes).reshape(-1, classes)
+    behind(ax, lambda: cells(("rank", "class", "samples"), table))
     for rank, colour in enumerate(colours(count)):
         heights = table[rank]
         lefts = np.arange(classes) + (rank - count / 2) * width

@@ -7,6 +7,7 @@ from matplotlib import colormaps
 
 from .axes import axes_or_new
 from .boxes import boxes
+from .columns import behind, table
 from .mosaic import Mosaic, nearest
 from .palette import INK, PAPER, RULE
 
@@ -55,6 +56,7 @@ def tiles(images, words=(), ax=None, title="", columns=None, signed=False, each=
     if not pictures:
         ax.text(0.5, 0.5, "there is nothing to show", transform=ax.transAxes, ha="center", va="center", color=INK)
         return ax
+    behind(ax, lambda: _columns(pictures))
     columns = columns or max(1, round((3 * len(pictures)) ** 0.5))
     tall = max(picture.shape[0] / picture.shape[1] for picture in pictures)
     high = tall + GAP + (WORDS if len(words) else 0)
@@ -71,6 +73,16 @@ def tiles(images, words=(), ax=None, title="", columns=None, signed=False, each=
     ax.set(xlim=(-GAP, across), ylim=(-rows * high, WORDS if len(words) else GAP), aspect="equal")
     ax.set_anchor("NW")
     return ax
+
+
+def _columns(pictures):
+    """Each number of each picture."""
+    rows = [(number, *place, value) for number, picture in enumerate(pictures) for place, value in np.ndenumerate(_deep(picture))]
+    return table(("picture", "row", "column", "channel", "value"), rows)
+
+
+def _deep(picture):
+    return picture[..., None] if picture.ndim == 2 else picture
 
 
 def _draw(ax, painted, corners, heights):

@@ -6,7 +6,7 @@ from matplotlib import rc_context
 
 from ..tracing import save, traced_steps
 from .axes import STYLE, Sheet, paper
-from .gantt import gantt, nothing
+from .gantt import gantt, nothing, spans_of
 from .step_words import MOST
 
 WIDTH = 1000  # pixels
@@ -61,14 +61,7 @@ class Timeline:
         dict of str to list
             "step", "rank", "phase", "name", "bytes"; "begin" and "seconds", in seconds since the step's begin on rank 0's clock.
         """
-        names = "step", "rank", "phase", "name", "bytes", "begin", "seconds"
-        rows = [
-            (step.step, rank, span.phase, span.name, span.bytes, span.time, span.seconds)
-            for step in self.steps
-            for rank in step.ranks
-            for span in step.spans(rank)
-        ]
-        return {name: [row[place] for row in rows] for place, name in enumerate(names)}
+        return spans_of(self.steps)
 
     def figure(self, step=None, width=WIDTH):
         """A step, the typical one if none is asked for, as a matplotlib Figure; `width` in pixels."""
