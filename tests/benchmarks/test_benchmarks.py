@@ -234,7 +234,11 @@ def test_data_parallel(tmp_path):
     options = "--nets", "mlp", "--batch", "16", "--rounds", "2", "--seconds", "0.02", "--cluster"
     found = rows(tmp_path, "bench_data_parallel.py", *options)
     assert [(row["net"], row["where"], row["ranks"]) for row in found] == [("mlp", "mpiexec", 2), ("mlp", "cluster", 2)]
-    assert all(row["weak"] > 0 and row["strong"] > 0 for row in found)
+    for row in found:
+        assert row["weak"] == pytest.approx(2 * row["one_seconds"] / row["weak_seconds"])
+        assert row["most_weak"] == pytest.approx(2 * row["one_seconds"] / row["apart_seconds"])
+        assert row["most_strong"] == pytest.approx(row["one_seconds"] / row["apart_strong_seconds"])
+        assert row["goals"] == {}  # asked of 64 images
     assert min(found[0]["times_ddp_weak"], found[0]["times_ddp_strong"]) > 0
 
 
