@@ -5,9 +5,10 @@ import inspect
 
 import ipywidgets as widgets
 
+from . import calls
 from .fields import one_line
 from .form import Form
-from .looks import faint
+from .looks import Message, faint
 
 
 class Chooser:
@@ -34,12 +35,15 @@ class Chooser:
     'SGD(lr=0.05, momentum=0.9)'
     """
 
+    names = {}  # what may be named in the form's lines of Python without being called
+
     def __init__(self, name, known, sources=None, skip=(), changed=None):
         self.known, self._sources, self._skip, self._changed = known, sources or {}, skip, changed
         self.choice = widgets.Dropdown(options=list(known), layout={"width": "150px"}).add_class(f"dtnn-{name}")
         head = widgets.HTML(f'<span class="dtnn-title">{name}</span>', layout={"width": "116px", "flex": "0 1 116px"})
         self.words, self.place, self.form = widgets.HTML(layout={"margin": "0 0 0 14px"}), widgets.VBox(), None
-        self.box = widgets.VBox([widgets.HBox([head, self.choice]), self.words, self.place])
+        self.wrong = Message()
+        self.box = widgets.VBox([widgets.HBox([head, self.choice]), self.words, self.place, self.wrong.box])
         self.choice.observe(self._chosen, "value")
         self._chosen(None)
 
@@ -54,6 +58,35 @@ class Chooser:
         if self.form is None:
             return "" if self.known[self.choice.value] is None else self.choice.value
         return f"{self.choice.value}({', '.join(f'{name}={text}' for name, text in self.sources.items())})"
+
+    def check_form(self, before=""):
+        """Say below the form what is wrong with the values in it, and mark them; returns whether all is right.
+
+        Parameters
+        ----------
+        before : str
+            Arguments that no form shows, as Python.
+        """
+        has_settings = self.form is not None and bool(self.form.controls)
+        error = self._error(before, self.sources) if has_settings else None
+        if has_settings:
+            needed = {name: text for name, text in self.sources.items() if self.form.fields[name].needed}
+            alone = {name: self._error(before, {**needed, name: text}) for name, text in self.sources.items() if error}
+            self.form.mark([name for name, wrong in alone.items() if wrong])
+        self.wrong.say(error or "")
+        return error is None
+
+    def _error(self, before, sources):
+        """What a call with these arguments raises; None if nothing."""
+        arguments = [*([before] if before else []), *(f"{name}={text}" for name, text in sources.items())]
+        known = {name: thing for name, thing in self.known.items() if thing is not None}
+        try:
+            for text in sources.values():
+                calls.parsed(text, "eval")
+            calls.read(f"{self.choice.value}({', '.join(arguments)})", known, self.names)
+        except Exception as error:
+            return error
+        return None
 
     def _chosen(self, _):
         thing = self.known[self.choice.value]

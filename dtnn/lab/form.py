@@ -62,6 +62,11 @@ class Form:
         finally:
             self._quiet = False
 
+    def mark(self, names):
+        """Show the values of these as wrong, and no others."""
+        for name, widget in self.controls.items():
+            (widget.add_class if name in names else widget.remove_class)("dtnn-bad")
+
     def offer(self, name, options):
         """Other options, pairs of label and value, for a choice; what is chosen stays, or becomes the default."""
         control, field = self.controls[name], self.fields[name]

@@ -20,6 +20,9 @@ CSS = """<style>
   cursor: help; }
 .dtnn-wrong { color: var(--jp-ui-font-color1, #222); font-size: 12px; line-height: 1.35; white-space: pre-wrap;
   border-left: 3px solid var(--jp-error-color1, #B3261E); padding-left: 6px; margin: 2px 0; overflow-wrap: anywhere; }
+.dtnn-bad input, .dtnn-bad select, .dtnn-bad textarea { border-color: var(--jp-error-color1, #B3261E) !important;
+  box-shadow: inset 0 0 0 1px var(--jp-error-color1, #B3261E); }
+.dtnn-help { cursor: help; }
 .dtnn-layers > *, .dtnn-layer > *, .dtnn-layer .widget-hbox > * { flex-shrink: 0; }
 .dtnn-layer button.jupyter-button { text-align: left; font-size: 12px; line-height: 24px; height: 24px; margin: 1px;
   padding: 0 5px; }

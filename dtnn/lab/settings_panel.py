@@ -1,14 +1,20 @@
 """`SettingsPanel`: on what, how, and on how many ranks to train."""
 
 import contextlib
+import html
 
 import ipywidgets as widgets
 
 from .. import inject, machine, optim
+from ..cluster import Cluster
+from ..data import global_batch
+from ..model import Model
 from . import calls
 from .chooser import Chooser
 from .data_chooser import DataChooser
-from .looks import faint
+from .fields import documented
+from .looks import Message, faint
+from .loss_chooser import LOSSES, LossChooser
 from .panel import namespace
 from .places import LAUNCHERS
 from .shard_view import ShardView
@@ -20,9 +26,13 @@ SCHEDULES = {
 OPTIMIZERS = {
     name: getattr(optim, name) for name in ("SGD", "Adam", *sorted(set(optim.__all__) - {"SGD", "Adam"}, key=str.lower))
 }
-CALLS = {**OPTIMIZERS, **SCHEDULES, **STRATEGIES}
+CALLS = {**OPTIMIZERS, **SCHEDULES, **STRATEGIES, **LOSSES}
 FAULTS = {"straggler": inject.straggler, "link": inject.link}
 FIRST = {"SGD": {"lr": "0.05", "momentum": "0.9"}}
+SEEN = {"link": {"latency": "0.001", "bandwidth": "125e6"}}  # 1 ms and 1 Gbit/s: a fault that can be seen
+NOTHING = "This injects nothing: give a latency above 0 s, a bandwidth (125e6 bytes a second are 1 Gbit/s), or a factor above 1."
+HELP = {name: words for thing in (Model.fit, Cluster) for name, (_, words) in documented(thing).items()}
+HELP["batch_size"] = "Samples a step: over all ranks, which share them, or on each rank, so that more ranks have a larger batch."
 
 
 class SettingsPanel:
@@ -43,13 +53,15 @@ class SettingsPanel:
     """
 
     def __init__(self, data=None, cluster=None, changed=None, names=None, strategy=None):
-        self.cluster, names = cluster, namespace() if names is None else names
-        self.data_chooser = DataChooser(data, changed, names)
+        self.cluster, self._changed, names = cluster, changed, namespace() if names is None else names
+        self.loss = None
+        self.data_chooser = DataChooser(data, self._other_data, names)
+        self.loss = LossChooser(changed=self.show)
         self.optimizer = Chooser("optimizer", OPTIMIZERS, FIRST, changed=self.show)
         self.schedule = Chooser("schedule", {"constant rate": None, **SCHEDULES}, skip=("lr", "then"), changed=self.show)
         self.strategy = StrategyChooser(names, strategy, changed=self.show)
-        self.fault = Chooser("injected", {"nothing": None, **FAULTS}, changed=self.show)
-        whole = {"layout": {"width": "80px"}}
+        self.fault = Chooser("injected", {"nothing": None, **FAULTS}, SEEN, changed=self.show)
+        self.batch_wrong, whole = Message(), {"layout": {"width": "80px"}}
         self.epochs = widgets.BoundedIntText(5, min=0, max=10**6, **whole).add_class("dtnn-epochs")
         self.batch = widgets.BoundedIntText(64, min=1, max=10**6, **whole).add_class("dtnn-batch")
         self.of = widgets.Dropdown(options=["over all ranks", "on each rank"], layout={"width": "124px"}).add_class(
@@ -69,24 +81,33 @@ class SettingsPanel:
             .add_class("dtnn-panel")
             .add_class("dtnn-settings")
         )
+        self.loss.suit(self.data.train.y)
         self.show()
 
     def _rows(self):
+        kept = widgets.HTML(faint("every so many steps, to look at them; 0: none"))
         rows = [
-            self._row("epochs", self.epochs),
-            self._row("batch size", self.batch, self.of),
+            self._row("epochs", self.epochs, about="epochs"),
+            self._row("batch size", self.batch, self.of, about="batch_size"),
+            self.batch_wrong.box,
+            self.loss.box,
             self.optimizer.box,
             self.schedule.box,
             self.strategy.box,
-            self._row("gradients kept", self.kept, widgets.HTML(faint("every so many steps, to look at them; 0: none"))),
+            self._row("gradients kept", self.kept, kept, about="keep_gradients_every"),
         ]
         if self.cluster is not None:
             return [*rows, self._row("ranks", widgets.HTML(faint(f"{self.cluster.ranks}, of your cluster"))), self.fault.box]
-        ranks = self._row("ranks", self.ranks, self.launcher), self._row("threads a rank", self.threads)
-        return [*rows, *ranks, self.fault.box]
+        ranks = self._row("ranks", self.ranks, self.launcher, about="ranks")
+        return [*rows, ranks, self._row("threads a rank", self.threads, about="threads_per_rank"), self.fault.box]
 
-    def _row(self, name, *controls):
-        head = widgets.HTML(f'<span class="dtnn-title">{name}</span>', layout={"width": "116px", "flex": "0 0 116px"})
+    def _row(self, name, *controls, about=""):
+        """A row; what `fit` and `Cluster` say of it appears where the mouse rests."""
+        tip = html.escape(HELP.get(about, ""), quote=True)
+        text = f'<span class="dtnn-title{" dtnn-help" * bool(tip)}" title="{tip}">{name}</span>'
+        head = widgets.HTML(text, layout={"width": "116px", "flex": "0 0 116px"})
+        if about:
+            controls[0].tooltip = HELP[about]
         return widgets.HBox([head, *controls], layout={"align_items": "center"})
 
     @property
@@ -104,6 +125,7 @@ class SettingsPanel:
         optimizer = f"{self.optimizer.choice.value}({', '.join(f'{name}={text}' for name, text in arguments.items())})"
         size = "batch_size" if self.of.value == "over all ranks" else "batch_size_per_rank"
         told = {"epochs": repr(self.epochs.value), size: repr(self.batch.value), "optimizer": optimizer}
+        told |= {} if self.loss.source == "'cross_entropy'" else {"loss": self.loss.source}
         told |= {} if self.strategy.source == "AllReduce()" else {"strategy": self.strategy.source}
         return told | ({"keep_gradients_every": repr(self.kept.value)} if self.kept.value else {})
 
@@ -129,6 +151,28 @@ class SettingsPanel:
         """The fault to inject while a run is begun, as a context."""
         return calls.read(self.fault.source, FAULTS) if self.fault.source else contextlib.nullcontext()
 
+    def _other_data(self):
+        if self.loss is not None:
+            self.loss.suit(self.data.train.y)
+            self.show()
+        if self._changed:
+            self._changed()
+
+    def check(self):
+        """Say at once, and where it is, what is wrong with what is chosen."""
+        data, ranks, batch, _ = self._shared()
+        self.optimizer.check_form()
+        self.schedule.check_form(before="0.1")
+        self.loss.check_form()
+        self.strategy.check_form()
+        try:
+            global_batch(len(data), ranks, batch, None)
+            self.batch_wrong.say("")
+        except ValueError as error:
+            self.batch_wrong.say(error)
+        if self.fault.check_form() and self.fault.source:
+            self.fault.wrong.say(_wrong_fault(calls.read(self.fault.source, FAULTS), ranks))
+
     def _shared(self):
         """Data, ranks, global batch and servers of the moment."""
         ranks = self.ranks.value if self.cluster is None else self.cluster.ranks
@@ -144,6 +188,7 @@ class SettingsPanel:
     def show(self):
         """Write down what was chosen as the Python that does the same."""
         if hasattr(self, "python"):
+            self.check()
             self.shards.show()
             told = ", ".join(f"{name}={text}" for name, text in self.sources().items())
             place = ", ".join(
@@ -155,3 +200,16 @@ class SettingsPanel:
                 '<details><summary class="dtnn-faint">the same in Python</summary><pre style="white-space: pre-wrap; '
                 f'font-size: 12px; margin: 2px 0">{made}{within}run = model.start(data, cluster=cluster, {told})</pre></details>'
             )
+
+
+def _wrong_fault(injection, ranks):
+    """What is wrong with a fault on so many ranks: that it does nothing, or that there is no such rank; "" if nothing."""
+    slow = injection.settings.get("slow") or {}
+    if injection.text == "nothing" or (slow and set(slow.values()) == {1}):
+        return NOTHING
+    try:
+        with injection:
+            inject.affected(len, ranks)
+    except ValueError as error:
+        return error
+    return ""

@@ -7,6 +7,7 @@ from ..plots.screens import after_each_cell
 from . import given
 from .builder_panel import BuilderPanel
 from .looks import WRAP, enlarged, style
+from .loss_chooser import outputs
 from .panel import Panel
 from .settings_panel import SettingsPanel
 from .state import State, state_of
@@ -104,7 +105,7 @@ class Studio(Panel):
         if not hasattr(self, "training"):
             return
         data = self.data
-        self.building.classes = len(data.classes) if getattr(data, "classes", None) else 10
+        self.building.classes = outputs(data)
         if self.builder.state == State():
             self.building._do(self.builder.preset, "lenet5" if len(data.input_shape) == 3 else "mlp", self.building.classes)
         if tuple(data.input_shape) != tuple(self.builder.input_shape):

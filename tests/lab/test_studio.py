@@ -340,9 +340,87 @@ def test_settings_become_python_and_values(studio):
     }
     assert "optimizer=Adam(lr=cosine(0.002)), strategy=LocalSGD(every=4)" in settings.python.value
     assert "with dtnn.inject.straggler" in settings.python.value
-    with settings.injected():
-        pass
     assert settings.place() == {"ranks": 2, "launcher": "threads", "threads_per_rank": None}
+
+
+def test_what_is_injected_is_injected(studio):
+    fault = studio.settings.fault
+    fault.choice.value = "link"
+    assert fault.source == "link(latency=0.001, bandwidth=125e6)", "what is chosen can be seen"
+    trained(studio)
+    start = studio.run.records.last(dtnn.records.Start)
+    assert start.settings["injected"] == ["each message takes 0.001 s longer", "links carry 1.25e+08 bytes/s"]
+    fault.form.controls["latency"].value, fault.form.controls["bandwidth"].value = 0.0, ""
+    assert fault.wrong.text.startswith("This injects nothing: give a latency above 0 s")
+    fault.choice.value = "straggler"
+    assert fault.wrong.text == ""
+    trained(studio)
+    assert studio.run.records.last(dtnn.records.Start).settings["injected"] == ["rank 1 computes 2 times as long"]
+    fault.form.controls["rank"].value = 2
+    assert "there are 2 ranks, numbered 0 to 1" in fault.wrong.text
+    studio.settings.ranks.value = 3
+    assert fault.wrong.text == ""
+    fault.form.controls["factor"].value = 1.0
+    assert "This injects nothing" in fault.wrong.text
+
+
+def test_numbers_are_predicted_with_a_loss_that_suits_them(studio):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(200, 3)).astype(np.float32)
+    numbers = dtnn.data.Dataset(x, x @ np.float32([[1, 0], [2, -1], [0, 3]]), name="numbers")
+    studio.settings.data_chooser._names = {"numbers": numbers}
+    studio.settings.refresh()
+    studio.settings.data_chooser.choice.value = "numbers"
+    assert studio.settings.loss.choice.value == "mse"
+    assert "loss='mse'" in studio.settings.python.value
+    studio.building.presets.value = "mlp"
+    assert studio.model.net.output_shape == (2,), "a number for each of a target"
+    studio.settings.epochs.value, studio.settings.batch.value = 20, 20
+    studio.settings.optimizer.form.controls["lr"].value = 0.01
+    trained(studio)
+    assert studio.training.message.text == ""
+    assert studio.run.state == "done"
+    losses = studio.run.history.history["loss"]
+    assert losses[-1] < losses[0] / 4
+    studio.settings.loss.choice.value = "Huber"
+    studio.settings.loss.form.controls["delta"].value = 2.0
+    assert studio.settings.settings()["loss"] == dtnn.nn.Huber(2.0)
+    studio.settings.data_chooser.choice.value = "xor: points in the plane"
+    assert studio.settings.loss.choice.value == "cross_entropy"
+    assert "loss" not in studio.settings.sources()
+
+
+def test_a_wrong_setting_is_marked_at_once_where_it_is(studio):
+    settings = studio.settings
+    lr = settings.optimizer.form.controls["lr"]
+    lr.value = -3
+    assert "lr=-3.0 must be a number >= 0" in settings.optimizer.wrong.text
+    assert "dtnn-bad" in lr._dom_classes
+    assert "dtnn-bad" not in settings.optimizer.form.controls["momentum"]._dom_classes
+    lr.value = 0.1
+    assert settings.optimizer.wrong.text == ""
+    assert "dtnn-bad" not in lr._dom_classes
+    settings.optimizer.choice.value = "Adam"
+    settings.optimizer.form.controls["betas"].value = "oops("
+    assert "'oops(' is no Python" in settings.optimizer.wrong.text
+    assert "dtnn-bad" in settings.optimizer.form.controls["betas"]._dom_classes
+    settings.optimizer.choice.value = "SGD"
+    assert settings.optimizer.wrong.text == ""
+    settings.schedule.choice.value = "step"
+    settings.schedule.form.controls["epochs"].value = "(3, 'x')"
+    assert "epochs" in settings.schedule.wrong.text
+    assert "dtnn-bad" in settings.schedule.form.controls["epochs"]._dom_classes
+    settings.strategy.form.controls["bucket_bytes"].value = "what"
+    assert "'what' is not known here" in settings.strategy.wrong.text
+    settings.batch.value = 1
+    assert "batch_size=1 is less than one sample for each of 2 ranks" in settings.batch_wrong.text
+    settings.of.value = "on each rank"
+    assert settings.batch_wrong.text == ""
+
+
+def test_all_settings_have_help(studio):
+    controls = ("epochs", "batch", "ranks", "threads", "kept")
+    assert [name for name in controls if len(getattr(studio.settings, name).tooltip or "") < 15] == []
 
 
 def test_other_data_changes_the_input_and_marks_what_does_not_fit(studio):
@@ -646,8 +724,9 @@ def test_gradients_of_a_run_that_goes_on(studio):
         await until(lambda: studio.run and studio.run.records.last(dtnn.records.Step), studio)
         insights.tabs.selected_index = 3
         insights.look()
-        insights.layer.value = "linear_2"
+        await until(lambda: insights.gradients.picture.value and not insights._asking, studio)
         before = bytes(insights.gradients.picture.value)
+        insights.layer.value = "linear_2"
         await until(lambda: insights.gradients.picture.value != before or insights.gradients.message.text, studio)
         studio.training.stop_button.click()
         await until(lambda: not studio.training.busy, studio)
