@@ -28,7 +28,8 @@ from .torus_grid import grids
 
 SECONDS = 0.8  # a round, when played
 LONGEST = 100_000  # numbers
-MOMENT = 0.05  # seconds that the notebook waits for what is watched, so that most of it is seen at once
+MOMENT = 0.05  # seconds that a click waits for what is watched, so that most of it is seen at once
+FIRST = 1.0  # seconds that the cell waits that makes it: a page without widgets has only what there is then
 SIZE, MANY = (840, 460), (840, 620)  # pixels of the picture; of that of more than 8 ranks
 SCALE = 1.5  # how much larger its letters are, if they are to be
 
@@ -92,7 +93,7 @@ class AllReduceLab(Panel):
         self._make(algorithm, ranks, length, ranks_per_node, rows)
         enlarged(self.box, big)
         self._leave = after_each_cell(self._after_cell)
-        self._again()
+        self._again(moment=FIRST)
 
     def _make(self, algorithm, ranks, length, ranks_per_node, rows):
         self.algorithm = widgets.Dropdown(options=self._algorithms(), value=algorithm, layout={"width": "170px"})
@@ -213,14 +214,14 @@ class AllReduceLab(Panel):
 
     # ---- what is seen
 
-    def _again(self, _=None):
+    def _again(self, _=None, moment=MOMENT):
         """Watch what is chosen, in a thread: it may take a while, and one of the user's own may never end."""
         self._offer_grids()
         choice, outcome = self._choice(), Future()
         self._asked = choice
         threading.Thread(target=_watch, args=(choice, outcome), name="watch an all-reduce", daemon=True).start()
         with contextlib.suppress(TimeoutError):
-            outcome.exception(MOMENT)
+            outcome.exception(moment)
         if outcome.done():
             self._come(choice, outcome)
         else:

@@ -337,3 +337,36 @@ def test_large_letters_are_sharp():
         assert abs(width - 840) <= 1
         assert abs(drawn - height) <= 1
         lab.close()
+
+
+def test_a_page_without_widgets_has_a_picture_though_the_first_one_takes_a_while():
+    def slow(comm, array):
+        time.sleep(0.2)
+        comm.Allreduce(array)
+
+    async def notebook():
+        lab = AllReduceLab(slow)
+        bundle = lab._repr_mimebundle_()
+        lab.close()
+        return bundle
+
+    bundle = asyncio.run(notebook())
+    assert "image/png" in bundle
+    assert bundle["text/plain"].startswith("slow on 4 ranks, 8 numbers: the library's own")
+
+
+def test_one_that_runs_for_long_is_told_in_words():
+    go = threading.Event()
+
+    async def notebook():
+        lab = AllReduceLab(lambda comm, array: go.wait(20) and comm.Allreduce(array))
+        bundle = lab._repr_mimebundle_()
+        go.set()
+        await settled(lab)
+        lab.close()
+        return bundle, lab.words()
+
+    bundle, words = asyncio.run(asyncio.wait_for(notebook(), 30))
+    assert "image/png" not in bundle
+    assert bundle["text/plain"] == "yours on 4 ranks, 8 numbers: it runs"
+    assert "at first" in words
