@@ -51,3 +51,45 @@ def with_argument(text, known, name, source):
     first = [arguments.pop(place) for place in starred if arguments.get(place)]
     keywords = [f"{key}={value}" for key, value in arguments.items() if key not in starred]
     return f"{cls.__name__}({', '.join(first + keywords)})"
+
+
+def with_layers(text, known):
+    """The arguments of a call in which layers stand: their names.
+
+    >>> from dtnn import nn
+    >>> with_layers("Residual(Linear(8))", {"Residual": nn.Residual, "Linear": nn.Linear})
+    ['body']
+    """
+    call = ast.parse(text, mode="eval").body
+    cls = known.get(called(call))
+    found = given(call, cls) if cls else {}
+    return [name for name, source in found.items() if any(is_call(node, known) for node in ast.walk(ast.parse(f"({source},)")))]
+
+
+def is_call(node, known):
+    """Whether a part of a syntax tree calls something known."""
+    return isinstance(node, ast.Call) and called(node) in known
+
+
+def laid_out(text, width=44):
+    """A call on as many lines as it needs, each argument on its own where they don't fit on one.
+
+    >>> print(laid_out("Residual(Sequential(Linear(8), ReLU()))", 30))
+    Residual(
+        Sequential(
+            Linear(8),
+            ReLU(),
+        ),
+    )
+    """
+    return _lines(ast.parse(text, mode="eval").body, 0, width)
+
+
+def _lines(node, indent, width):
+    text = ast.unparse(node)
+    if not isinstance(node, ast.Call) or indent + len(text) <= width:
+        return text
+    inner = " " * (indent + 4)
+    parts = [_lines(part, indent + 4, width) for part in node.args]
+    parts += [f"{part.arg}={_lines(part.value, indent + 4, width)}" for part in node.keywords]
+    return "\n".join([f"{ast.unparse(node.func)}(", *(f"{inner}{part}," for part in parts), f"{' ' * indent})"])

@@ -7,8 +7,10 @@ import ipywidgets as widgets
 from .. import zoo
 from ..plots.network import network
 from ..plots.screens import after_each_cell
+from .arguments import with_layers
 from .builder import Builder
 from .calls import called, parsed
+from .fields import one_line
 from .form import Form
 from .layer_row import LayerRow, amount
 from .looks import Message, button, faint, style, title
@@ -36,7 +38,7 @@ class BuilderPanel(Panel):
     def __init__(self, model=None, changed=None, names=None):
         self.builder = Builder(model, namespace() if names is None else names)
         self.changed, self.classes = changed, 10
-        self._rows, self._open, self._form, self._form_key = [], None, None, None
+        self._rows, self._open, self._form, self._form_key, self._code = [], None, None, None, ""
         self._make()
         self._leave = after_each_cell(self._after_cell)
         self.show()
@@ -66,15 +68,17 @@ class BuilderPanel(Panel):
 
     # ---- edits
 
-    def _do(self, edit, *arguments):
-        """One edit; what is wrong with it is said here, and nothing has changed then."""
+    def _do(self, edit, *arguments, place=None):
+        """One edit; what is wrong with it is said above the list, or at `place`, and nothing has changed then."""
+        place = place or self.message
         try:
             edit(*arguments)
         except Exception as error:
-            self.message.say(error)
+            place.say(error)
             self.show(quiet=True)
             return
         self.message.say("")
+        place.say("")
         self.show()
         if self.changed:
             self.changed()
@@ -96,9 +100,12 @@ class BuilderPanel(Panel):
         self._open = None
         self._do(self.builder.paste, self.text.value)
 
-    def _act(self, name, index):
+    def _act(self, name, index, text=""):
         if index >= len(self.builder.calls):
             return  # a second click on a row that has gone
+        if name == "code":
+            self._do(self.builder.replace, index, text, place=self._rows[index].told)
+            return
         if name == "open":
             self._open = None if self._open == index else index
             self.show(quiet=True)
@@ -109,7 +116,7 @@ class BuilderPanel(Panel):
         self._do(*(self.builder.move, index, to) if to is not None else (getattr(self.builder, name), index))
 
     def _change(self, name, source):
-        self._do(self.builder.change, self._open, name, source)
+        self._do(self.builder.change, self._open, name, source, place=self._rows[self._open].told)
 
     def take(self, model):
         """Show another model's layers."""
@@ -118,22 +125,26 @@ class BuilderPanel(Panel):
     # ---- what is seen
 
     def show(self, quiet=False):
-        """Bring everything up to date; the Python is left alone with `quiet`, while somebody may be typing there."""
+        """Bring everything up to date; with `quiet` Python in which somebody has typed is left alone."""
         rows = self.builder.check()
         while len(self._rows) < len(rows):
             self._rows.append(LayerRow(len(self._rows), self._act))
         if self._open is not None and self._open >= len(rows):
             self._open = None
         for index, row in enumerate(rows):
-            self._rows[index].show(row, self._opened_form() if index == self._open else None)
+            cls, opened = self._class_of(row.call), index == self._open
+            parts = with_layers(row.call, self.builder.vocabulary.known()) if opened else []
+            self._rows[index].show(
+                row, self._opened_form(cls, parts) if opened else None, one_line(cls) if cls else "", bool(parts)
+            )
         boxes = tuple(row.box for row in self._rows[: len(rows)])
         if self.list.children != boxes:
             self.list.children = boxes
         self.undo.disabled, self.redo.disabled = not self.builder.can_undo, not self.builder.can_redo
         self.total.value = self._sums(rows)
         self._draw()
-        if not quiet:
-            self.text.value = self.builder.code() if rows else ""
+        if not quiet or self.text.value == self._code:
+            self.text.value = self._code = self.builder.code() if rows else ""
 
     def _draw(self):
         """The drawing, where somebody looks at it."""
@@ -143,13 +154,16 @@ class BuilderPanel(Panel):
             network(rows, (*shape[-1:], *shape[:-1]), self.sheet.whole())
             self.sheet.show()
 
-    def _opened_form(self):
-        """The form of the opened layer: a new one only where the class or the place is another."""
-        cls = self.builder.vocabulary.known().get(called(parsed(self.builder.calls[self._open], "eval").body))
+    def _class_of(self, call):
+        """The class of a layer in the list; None where there is none of that name any more."""
+        return self.builder.vocabulary.known().get(called(parsed(call, "eval").body))
+
+    def _opened_form(self, cls, parts):
+        """The form of the opened layer, without the arguments that are code: a new one only where class or place is another."""
         if cls is None:
             return None
-        if self._form_key != (self._open, cls):
-            self._form, self._form_key = Form(cls, changed=self._change), (self._open, cls)
+        if self._form_key != (self._open, cls, parts):
+            self._form, self._form_key = Form(cls, changed=self._change, skip=parts), (self._open, cls, parts)
         self._form.set(self.builder.arguments(self._open))
         return self._form
 

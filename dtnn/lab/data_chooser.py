@@ -41,14 +41,20 @@ class DataChooser:
         self._choose()
 
     def refresh(self):
-        """A cell may have made a data set."""
+        """A cell may have made a data set, or made one anew under the same name."""
         if list(self.choice.options) != self._options():
             chosen, self.choice.options = self.choice.value, self._options()
             if chosen in self.choice.options:
                 self.choice.value = chosen
+        chosen = self._names.get(self.choice.value)
+        if chosen is not self.data and self.choice.value in self._own():
+            self._choose()
+
+    def _own(self):
+        return [name for name, thing in list(self._names.items()) if _is_data(name, thing)]
 
     def _all(self):
-        own = {name: lambda name=name: self._names[name] for name, thing in list(self._names.items()) if _is_data(name, thing)}
+        own = {name: lambda name=name: self._names[name] for name in self._own()}
         return {**self._given, **own, **BUNDLED}
 
     def _options(self):

@@ -542,9 +542,68 @@ def test_clicks_in_the_list(studio):
     assert studio.builder.calls[1] == "Dropout(0.5)"
     assert panel._open == 1
     panel._form.controls["rate"].value = 1.0
-    assert "must be in [0, 1)" in panel.message.text
+    assert "must be in [0, 1)" in panel._rows[1].told.text, "where it happened"
     assert studio.builder.calls[1] == "Dropout(0.5)"
     assert panel._form.controls["rate"].value == 0.5
+
+
+def test_an_opened_layer_tells_what_it_is(studio):
+    panel = studio.building
+    panel._rows[1].call.click()
+    assert "y = W x + b" in panel._rows[1].words.value
+    assert panel._rows[1].words in panel._rows[1].box.children
+    assert "also called dense" in panel._rows[1].call.tooltip
+    assert panel._rows[1].code not in panel._rows[1].box.children, "a plain layer has its form"
+    panel._rows[1].call.click()
+    assert panel._rows[1].words not in panel._rows[1].box.children
+
+
+def test_a_layer_of_layers_is_changed_as_code(studio):
+    panel = studio.building
+    studio.builder.replace(1, "Residual(Sequential(Linear(784), ReLU(), Linear(784), ReLU(), Linear(784)))")
+    panel.show()
+    row = panel._rows[1]
+    row.call.click()
+    assert row.code in row.box.children
+    assert row.code.value.startswith("Residual(\n    Sequential(\n        Linear(784),\n        ReLU(),\n")
+    assert "body" not in panel._form.controls, "once is enough"
+    row.code.value = row.code.value.replace("Linear(784),\n        ReLU(),\n", "Linear(100),\n        Tanh(),\n", 1)
+    assert studio.builder.calls[1].startswith("Residual(Sequential(Linear(100), Tanh(), Linear(784), ReLU()")
+    assert row.told.text == ""
+    assert "Tanh()" in panel.text.value
+    before, typed = studio.builder.calls, row.code.value.replace("Tanh()", "Tahn()")
+    row.code.value = typed
+    assert "did you mean Tanh?" in row.told.text
+    assert studio.builder.calls == before
+    assert row.code.value == typed, "what was typed stays to be mended"
+    row.code.value = typed.replace("Tahn()", "Sigmoid()")
+    assert "Sigmoid()" in studio.builder.calls[1]
+    assert row.told.text == ""
+    panel.undo.click()
+    assert "Tanh()" in row.code.value
+
+
+def test_what_a_cell_does_to_the_network_or_the_data_is_seen(studio):
+    panel, chooser = studio.building, studio.settings.data_chooser
+    studio.builder.take(dtnn.zoo.mlp(hidden=(7,)))
+    panel._after_cell()
+    assert "Linear(7)" in panel.text.value
+    panel.text.value = "Model(Linear("  # somebody types
+    studio.builder.take(dtnn.zoo.mlp(hidden=(8,)))
+    panel._after_cell()
+    assert panel.text.value == "Model(Linear("
+    first, second = (dtnn.data.Dataset(np.full((4, 3), k, np.float32), [0, 1, 0, 1], classes=2) for k in (1, 2))
+    chooser._names = {"mine": first}
+    chooser.refresh()
+    chooser.choice.value = "mine"
+    assert studio.data is first
+    chooser._names["mine"] = second
+    chooser.refresh()
+    assert studio.data is second
+    looked = []
+    chooser._changed = lambda: looked.append(1)
+    chooser.refresh()
+    assert looked == [], "the same data are not looked at again"
 
 
 def test_pasted_python_and_back(studio):
