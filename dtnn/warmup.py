@@ -19,6 +19,9 @@ from .training import predict, train
 # Batches of both kinds of images that there are, each with the optimizer most people begin with.
 USUAL = ((64, np.uint8, optim.SGD(0.0, momentum=0.9)), (32, np.float32, optim.Adam(0.0)))
 REST = 10  # samples in a last, smaller batch
+# Numbers of images that take kernels of their own: tiles go by vectors of 16 images, and few images are done in other ways. These
+# stand for all batches up to 128, the last and smaller ones of an epoch, too, and for large ones.
+COUNTS = (256, 128, 112, 96, 80, 64, 48, 32, 16, 10, 5, 1)
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,8 @@ class Warmup:
 def warmup(*nets, threads=None, say=print):
     """Compile the kernels of networks of the zoo, for one thread and for several, and of every optimizer.
 
-    Each network makes a few steps and an evaluation with images of 8 bits and of float32, in batches of the usual sizes.
+    Each network makes a few steps and an evaluation with images of 8 bits and of float32, and a step with each number of images
+    that needs another kernel: batches of any size find theirs, the last and smaller one of an epoch, too.
 
     Parameters
     ----------
@@ -113,13 +117,23 @@ def _all(made, say, where):
 
 
 def _network(make):
-    """A few steps, an evaluation and a prediction of one image."""
+    """A few steps, an evaluation and a prediction of one image; then a step and a prediction of each number of images."""
     for batch, dtype, optimizer in USUAL:
         model = make()
-        rows = Samples(np.zeros((batch + REST, *model.input_shape), dtype), np.zeros(batch + REST, int))
+        rows = _rows(model, batch + REST, dtype)
         for _ in train(Serial(), model, rows, validation=rows, epochs=1, batch_size=batch, optimizer=optimizer):
             pass
         predict(model, rows[:1])
+    for count in COUNTS:
+        rows = _rows(model, count, np.float32)
+        for _ in train(Serial(), model, rows, epochs=1, batch_size=count, optimizer=USUAL[0][2]):
+            pass
+        predict(model, rows)
+
+
+def _rows(model, count, dtype):
+    """So many black images, all of class 0."""
+    return Samples(np.zeros((count, *model.input_shape), dtype), np.zeros(count, int))
 
 
 def _batches():

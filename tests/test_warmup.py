@@ -26,11 +26,25 @@ with threads(int(sys.argv[1])), compiling(lambda name, number: names.append(name
 print(names)
 """
 
+SIZES = """
+import sys, numpy as np, dtnn
+from dtnn.kernels.cache import compiling
+from dtnn.machine import threads
+rng, names = np.random.default_rng(0), []
+for net in ("lenet5", "resnet20"):
+    model = getattr(dtnn.zoo, net)()
+    for batch, last in ((16, 3), (32, 9), (64, 40), (100, 17), (128, 72)):  # as users take them, each with a smaller last one
+        images = rng.integers(0, 255, (batch + last, *model.input_shape), np.uint8), rng.integers(0, 10, batch + last)
+        with threads(int(sys.argv[1])), compiling(lambda name, number: names.append((net, batch, name))):
+            model.fit(images, validation_data=images, batch_size=batch, show=False)
+print(names)
+"""
+
 
 def run(folder, *command):
     root = Path(cli.__file__).parents[1]
     environment = os.environ | {"DTNN_CACHE_DIR": str(folder), "PYTHONPATH": str(root), "NUMBA_NUM_THREADS": "2"}
-    done = subprocess.run([sys.executable, *command], env=environment, cwd=folder, capture_output=True, text=True, timeout=280)
+    done = subprocess.run([sys.executable, *command], env=environment, cwd=folder, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 
@@ -56,6 +70,14 @@ def test_after_it_nothing_is_compiled_for_several_threads_either(tmp_path):
     ]  # fmt: skip
     for count in "12":
         assert run(tmp_path, "-c", STEPS, count)[-1] == "[]"
+
+
+@pytest.mark.limit(900)
+def test_after_it_no_size_of_a_batch_is_compiled_for(tmp_path):
+    told = run(tmp_path, "-m", "dtnn", "warmup", "lenet5", "resnet20", "--threads", "2")
+    assert told[-1].split(" ", 1)[1].startswith("kernels compiled: ")
+    for count in "12":
+        assert run(tmp_path, "-c", SIZES, count)[-1] == "[]"
 
 
 def test_more_threads_than_numba_has_are_refused():
