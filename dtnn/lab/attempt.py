@@ -2,10 +2,13 @@
 
 import asyncio
 import threading
+import time
 
 from .looks import button
 from .panel import begin
 from .trial import Ended
+
+DOUBLE = 0.4  # seconds within which a second click belongs to the first
 
 
 class Attempt:
@@ -22,7 +25,7 @@ class Attempt:
     """
 
     def __init__(self, word, tip, work, failed):
-        self.word, self._work, self._failed, self._ending = word, work, failed, None
+        self.word, self._work, self._failed, self._ending, self._begun = word, work, failed, None, 0.0
         self.button = button(word, self.click, tip)
 
     @property
@@ -31,10 +34,12 @@ class Attempt:
         return self._ending is not None
 
     def click(self):
-        """Begin the work, or end it; without an event loop it is done when this returns."""
+        """Begin the work, or end it; without an event loop it is done when this returns. A double click begins it."""
         if self.busy:
-            self.end()
+            if time.monotonic() - self._begun > DOUBLE:
+                self.end()
             return None
+        self._begun = time.monotonic()
         self._ending, self.button.description = threading.Event(), "■ stop"
         return begin(self._attend())
 

@@ -256,6 +256,7 @@ def test_a_measurement_is_ended_by_a_second_click(lab):
         while "measuring" not in lab.measured.clock.value:
             await asyncio.sleep(0.01)
         assert lab.measured.measuring.button.description == "■ stop"
+        await asyncio.sleep(0.5)
         begin = time.monotonic()
         lab.measured.measuring.button.click()
         await doing
@@ -370,3 +371,14 @@ def test_one_that_runs_for_long_is_told_in_words():
     assert "image/png" not in bundle
     assert bundle["text/plain"] == "yours on 4 ranks, 8 numbers: it runs"
     assert "at first" in words
+
+
+def test_a_double_click_measures_once(lab):
+    async def notebook():
+        lab.measured.measuring.button.click()
+        lab.measured.measuring.button.click()
+        while lab.measured.measuring.busy:
+            await asyncio.sleep(0.01)
+
+    asyncio.run(asyncio.wait_for(notebook(), 30))
+    assert "the formula says" in lab.measured.clock.value
