@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from dtnn.nn import Conv2d, Flatten, Layer, Linear, MaxPool2d, Parameter, Parameters, ReLU, Sequential
+from dtnn.nn.parameters import ROOM
 
 
 class Branch(Layer):
@@ -74,8 +75,8 @@ def test_frozen_ones_lie_behind_and_the_tail_between():
     assert p.reduced(3)[-3:].tolist() == [1, 2, 3]
     assert p.reduced().size == p.trainable
     assert not layers.layers[0].weight.grad.any()
-    with pytest.raises(ValueError, match="tail of 65 numbers was asked for; there is room for 64"):
-        p.tail(65)
+    with pytest.raises(ValueError, match=f"tail of {ROOM + 1} numbers was asked for; there is room for {ROOM}"):
+        p.tail(ROOM + 1)
 
 
 def test_a_layer_used_twice_has_one_segment():
