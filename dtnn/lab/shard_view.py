@@ -12,10 +12,10 @@ EPOCHS = 4  # that are shown
 MOST = 16  # ranks that can be told apart
 
 
-def owners(total, ranks, batch_size, seed=0, epochs=EPOCHS, servers=0):
+def owners(total, ranks, batch_size, seed=0, epochs=EPOCHS, servers=0, first=1):
     """The rank that trains on each sample in each epoch, found as the training finds it, and checked: (epochs, total).
 
-    Of `ranks`, the first `servers` get no samples.
+    The epochs are those from `first` on. Of `ranks`, the first `servers` get no samples.
 
     Raises
     ------
@@ -31,7 +31,7 @@ def owners(total, ranks, batch_size, seed=0, epochs=EPOCHS, servers=0):
     if ranks > MOST:
         raise ValueError(f"{ranks} ranks can't be told apart by colour; up to {MOST} are shown")
     found = np.full((epochs, total), NOBODY)
-    for row, epoch in zip(found, range(1, epochs + 1)):
+    for row, epoch in zip(found, range(first, first + epochs)):
         used = []
         for indices in batches(total, global_batch(total, ranks, batch_size), seed, epoch):
             for rank, (first, count) in enumerate(shares(len(indices), ranks - servers), servers):
@@ -52,7 +52,13 @@ class ShardView:
 
     def __init__(self, ask):
         self._ask, self.sheet, self.message = ask, Sheet(760, 420), Message()
-        inside = widgets.VBox([self.message.box, self.sheet.image])
+        tip = "the first epoch that is shown, and whose samples of each class are counted"
+        self.epoch = widgets.BoundedIntText(1, min=1, max=10**6, layout={"width": "80px"}, tooltip=tip).add_class(
+            "dtnn-shards-of"
+        )
+        self.epoch.observe(lambda _: self.show(), "value")
+        line = widgets.HBox([widgets.HTML(f'<span class="dtnn-label" title="{tip}">from epoch</span>'), self.epoch])
+        inside = widgets.VBox([self.message.box, line, self.sheet.image])
         self.box = widgets.Accordion([inside], titles=("who trains on which sample",), selected_index=None)
         self.box.add_class("dtnn-shards").observe(lambda _: self.show(), "selected_index")
 
@@ -62,12 +68,14 @@ class ShardView:
             return
         try:
             data, ranks, batch, servers = self._ask()
-            found = owners(len(data), ranks, batch, servers=servers)
+            first = self.epoch.value
+            found = owners(len(data), ranks, batch, servers=servers, first=first)
             upper, lower = self.sheet.axes(rows=2)
-            shards(found, upper, ranks)
+            shards(found, upper, ranks, first)
             labels = data.train.y
             if labels is not None and labels.ndim == 1 and labels.dtype.kind == "i":
                 class_balance(found[0], labels, lower, ranks)
+                lower.set_title(f"Samples of each class, by rank, in epoch {first:,}", loc="left")
             else:
                 lower.set_axis_off()
             self.sheet.show()

@@ -1,7 +1,7 @@
 """Pictures of runs: records in, matplotlib Axes out.
 
 `curves` (loss, accuracy), `gradient_curve`, `overlay` (curves of several runs), `by_rank` (a line for each rank), `breakdown`
-(each rank's time),
+(each rank's time; of `recent` records that of now), `time_by_rank` (the same step by step),
 `scaling` (a study's speed-up), `picture` and `figure` (a whole run in one), `Live` (a run as it happens), `Timeline` and `gantt`
 (a step, layer by layer and message by message),
 `network` (a network to scale), `messages` (a round of an all-reduce), `plane` (points, their ranks, and what a network says of
@@ -30,6 +30,7 @@ from .report import report
 from .scaling import efficiency, scaling, study_figure, time_per_step
 from .shards import class_balance, shards
 from .tiles import tiles
+from .time_by_rank import recent, time_by_rank
 from .timeline import Timeline
 from .totals import totals
 
@@ -56,11 +57,13 @@ __all__ = [
     "overlay",
     "picture",
     "plane",
+    "recent",
     "report",
     "scaling",
     "shards",
     "study_figure",
     "tiles",
+    "time_by_rank",
     "time_per_step",
     "totals",
 ]

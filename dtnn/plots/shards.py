@@ -14,7 +14,7 @@ NOBODY, TWICE = -1, -2  # in place of a rank: a sample that nobody, or more than
 WIDE = 400  # columns at most; of larger sets so many samples, evenly apart, are shown
 
 
-def shards(owners, ax=None, ranks=None):
+def shards(owners, ax=None, ranks=None, first=1):
     """Draw a row for each epoch and a column for each sample, in the colour of the rank that trains on it.
 
     Parameters
@@ -25,6 +25,8 @@ def shards(owners, ax=None, ranks=None):
         Where to draw; a new figure's without it.
     ranks : int, optional
         How many there are.
+    first : int
+        The epoch of the first row.
 
     Returns
     -------
@@ -42,11 +44,12 @@ def shards(owners, ax=None, ranks=None):
     paint = np.array([to_rgb(colour) for colour in (*colours(count), STATES["failed"])])
     shown = np.linspace(0, owners.shape[1] - 1, min(WIDE, owners.shape[1])).round().astype(int)
     ax = dress(axes_or_new(ax, (6.4, 2.4)), _title(owners), "sample", "epoch", None)
-    behind(ax, lambda: cells(("epoch", "sample", "rank"), owners, range(1, len(owners) + 1)))
+    epochs = range(first, first + len(owners))
+    behind(ax, lambda: cells(("epoch", "sample", "rank"), owners, epochs))
     painted = paint[np.where(owners[:, shown] < 0, count, owners[:, shown])]
     ax.imshow(painted, aspect="auto", interpolation="nearest", extent=(0, owners.shape[1], len(owners) + 0.5, 0.5))
     ax.hlines(np.arange(1.5, len(owners)), 0, owners.shape[1], color=PAPER, linewidth=2)
-    names(ax.yaxis, range(1, len(owners) + 1), map(str, range(1, len(owners) + 1)))
+    names(ax.yaxis, range(1, len(owners) + 1), map(str, epochs))
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     handles = [Patch(color=colour) for colour in colours(count)]

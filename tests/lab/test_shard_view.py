@@ -57,3 +57,21 @@ def test_drawn_only_where_it_is_looked_at_and_follows_the_settings():
     assert "batch_size=2 is less than one sample for each of 3 ranks" in view.message.text
     panel.batch.value, panel.ranks.value = 64, 20
     assert "20 ranks can't be told apart" in view.message.text
+
+
+def test_any_epoch_can_be_looked_at():
+    panel = SettingsPanel(names={})
+    view = panel.shards
+    view.box.selected_index = 0
+    first = view.sheet.png
+    upper, lower = view.sheet.figure.axes[:2]
+    assert "in epoch 1" in lower.get_title(loc="left")
+    view.epoch.value = 7
+    assert view.sheet.png != first
+    upper, lower = view.sheet.figure.axes[:2]
+    assert "in epoch 7" in lower.get_title(loc="left")
+    assert [text.get_text() for text in upper.get_yticklabels()] == ["7", "8", "9", "10"]
+    expected = owners(len(panel.data), 2, 64, epochs=7)[6]
+    assert np.array_equal(owners(len(panel.data), 2, 64, first=7)[0], expected)
+    counts = [[int(bar.get_extents().height) for bar in bars.get_paths()] for bars in lower.collections]
+    assert counts == [np.bincount(panel.data.train.y[expected == rank], minlength=10).tolist() for rank in (0, 1)]
