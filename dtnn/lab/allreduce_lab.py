@@ -109,7 +109,7 @@ class AllReduceLab(Panel):
         self.facts = widgets.HTML().add_class("dtnn-facts-table")
         self.measured = Measured(lambda: (self.choice, self.seen), self._functions, self._keeping.soon)
         wrap = {"flex_flow": "row wrap", "align_items": "center"}
-        sizes = [self.ranks, title("a node has"), self.node, title("numbers"), self.length, title("grid"), self.grid]
+        sizes = [self.ranks, title("ranks a node"), self.node, title("numbers"), self.length, title("grid"), self.grid]
         rows = [title("all-reduce"), self.algorithm, *sizes], [self.play_button, back, forward, self.round]
         self.box = widgets.VBox(
             [style(), *(widgets.HBox(row, layout=wrap) for row in rows), self.message.box, self.picture.image, self.facts]

@@ -34,7 +34,8 @@ def use(page, address, folder):
     restart_and_doctor(page, seen, folder)
     page.click(".dtnn-stop")
     until(lambda: roster(page).count("stopped") == 3, 30, "the stop")
-    seen["stopped"], seen["kept"] = page.is_enabled(".dtnn-start"), kept(page, folder)
+    until(lambda: page.is_enabled(".dtnn-start"), 30, "the end of the stop")
+    seen["kept"] = kept(page, folder)
     seen["left"], seen["errors"] = left(page, folder), errors
     return seen
 
