@@ -1,11 +1,14 @@
 """`Insights`: tabs that look into a run, each only when somebody looks at it."""
 
 import asyncio
+import time
 
 import ipywidgets as widgets
 
+from ..plots.breakdown import breakdown
 from ..plots.by_rank import TITLES, by_rank
 from ..plots.gradient_curve import gradient_curve
+from ..plots.time_by_rank import recent, time_by_rank
 from .answer import Answer, on_paper
 from .compare_tab import CompareTab
 from .looks import button
@@ -16,8 +19,12 @@ from .smoothing import Smoothing
 
 ASKED = 4  # tabs that ask the run
 WAIT = 10.0  # seconds to wait for a step whose gradients were asked for
-OF_RANKS = [*TITLES, "accuracy", ("validation loss", "val_loss"), ("validation accuracy", "val_accuracy")]
+TIME = {"time, now": lambda told, ax: breakdown(recent(told), ax, "percent"), "time, step by step": time_by_rank}
+OF_RANKS = [*TITLES, *TIME, "accuracy", ("validation loss", "val_loss"), ("validation accuracy", "val_accuracy")]
 OVER_TIME = "over time"
+LAST, MIDDLE = "the last one", "one of middle length"
+STEPS = 200  # that can be chosen
+LEAST, SHARE = 3.0, 0.01  # seconds between two looks that nobody asked for; of a core's time, at most, that they take
 
 
 class Insights:
@@ -41,19 +48,26 @@ class Insights:
 
     def __init__(self, model, data):
         self.pane, self.run, self._asking, self.scale, self.smoothed = Pane(), None, False, 1.0, None
-        self._again = False  # whether something else was asked for meanwhile
+        self._again, self._quiet = False, False  # whether something else was asked for meanwhile; choices are changed from here
+        self._due, self._seen, self._by_itself = 0.0, 0, False  # when to look again, what was there, whether nobody asked
         about = {"layout": {"width": "200px"}, "tooltip": "its norm step by step, or all ranks' gradients of a layer in one step"}
         self.layer = widgets.Dropdown(options=[OVER_TIME], **about).add_class("dtnn-of-layer")
         self.layer.observe(lambda _: self.look(), "value")
         self.what = widgets.Dropdown(options=_pairs(OF_RANKS), layout={"width": "170px"}, tooltip="what of each rank")
         self.what.add_class("dtnn-of-ranks").observe(lambda _: self.look(), "value")
+        tip = "which of the steps that were looked at closely"
+        self.which = widgets.Dropdown(options=[LAST, MIDDLE], layout={"width": "200px"}, tooltip=tip).add_class("dtnn-of-step")
+        self.which.observe(lambda _: self._quiet or self.look(), "value")
+        about = "look again every few seconds while a run goes on; gradients of a layer cost the ranks time, and wait"
+        self.follows = widgets.Checkbox(True, description="follow", indent=False, tooltip=about, layout={"width": "80px"})
         self.smoothing = Smoothing(self._smooth)
         self.step, self.words, self.gradients, self.ranks = (Answer() for _ in range(4))
         asked = {"one step": self.step, "time": self.words, "gradients": self.gradients, "ranks": self.ranks}
         again = button("look again", self.look, "ask the run anew").add_class("dtnn-look-again")
         slider, row = self.smoothing.slider, {"layout": {"flex_flow": "row wrap"}}
-        chosen = {self.gradients: [self.layer, slider], self.ranks: [self.what, slider]}
-        boxes = [widgets.VBox([widgets.HBox([again, *chosen.get(answer, [])], **row), answer.box]) for answer in asked.values()]
+        chosen = {self.step: [self.which], self.gradients: [self.layer, slider], self.ranks: [self.what, slider]}
+        tools = {answer: [again, *chosen.get(answer, []), self.follows.add_class("dtnn-follow")] for answer in asked.values()}
+        boxes = [widgets.VBox([widgets.HBox(tools[answer], **row), answer.box]) for answer in asked.values()]
         self.model, self.compare = ModelTab(model, data), CompareTab(self.smoothing)
         live = widgets.VBox([self.pane.box, slider], layout={"min_width": "0"})
         boxes, titles = [live, *boxes, self.model.box, self.compare.box], ("live", *asked, "model", "compare")
@@ -70,7 +84,9 @@ class Insights:
         self.run = None  # a change of the choice asks nothing
         chosen, self.layer.options = self.layer.value, [OVER_TIME, *layers]
         self.layer.value = chosen if chosen in self.layer.options else OVER_TIME
-        self.run = run
+        if self.which.value not in (LAST, MIDDLE):  # a step of another run
+            self._offer_steps([], LAST)
+        self.run, self._due, self._seen = run, 0.0, 0
         self.model.follow(run)
         self.compare.keep(run)
 
@@ -88,8 +104,19 @@ class Insights:
 
     def tick(self):
         """Called often while a run goes on: what follows it by itself does so where it is looked at."""
-        if self.tabs.selected_index == ASKED + 1:
+        place = self.tabs.selected_index or 0
+        if place == ASKED + 1:
             self.model.tick()
+        elif 0 < place <= ASKED and self._is_due(place):
+            self._by_itself = True
+            self.look()
+
+    def _is_due(self, place):
+        """Whether what is looked at may have changed, and can be looked at again at next to no cost."""
+        if not self.follows.value or self._asking or len(self.run.records) == self._seen:
+            return False
+        asks_the_ranks = place == 3 and self.layer.value != OVER_TIME
+        return not asks_the_ranks and (self.run.done or time.monotonic() >= self._due)
 
     def look(self):
         """Ask for what is shown now; while an answer is awaited, what is asked meanwhile comes once after it."""
@@ -108,19 +135,42 @@ class Insights:
             if self.run is None:
                 raise ValueError("there is no run yet; train first")
             answer.wait()
-            await asyncio.to_thread(work, answer)
+            self._seen = len(self.run.records)
+            cost = await asyncio.to_thread(_timed, work, answer)
+            self._due = time.monotonic() + max(LEAST, cost / SHARE)
         except Exception as error:
             answer.fail(error)
         finally:
-            self._asking = False
+            self._asking = self._by_itself = False
         if self._again:
             self.look()
 
     def _ask_step(self, answer):
         timeline = self.run.timeline()
+        if not self._by_itself or self.run.done:  # else somebody may just be choosing
+            self._offer_steps(timeline.steps)
+        if not timeline.steps:
+            answer.show(picture=timeline.picture())
+            return
+        chosen = {LAST: timeline.steps[-1], MIDDLE: timeline.typical}.get(self.which.value)
+        step = timeline.step(self.which.value) if chosen is None else chosen
         count = len(timeline.steps)
-        seen = f"the step of middle length among {count} that were looked at closely" if count else ""
-        answer.show(picture=timeline.picture(), text=seen)
+        seen = f"step {step.step:,}, {1e3 * step.seconds:.3g} ms; {count:,} step{'s' * (count != 1)} looked at closely so far"
+        answer.show(picture=timeline.picture(step.step), text=seen)
+
+    def _offer_steps(self, steps, chosen=None):
+        """The steps that can be chosen, the last one first; what is chosen stays, if nothing else is said."""
+        options = [(LAST, LAST), (MIDDLE, MIDDLE)]
+        options += [(f"step {step.step:,}: {1e3 * step.seconds:.3g} ms", step.step) for step in steps[: -STEPS - 1 : -1]]
+        chosen = chosen or self.which.value
+        if chosen not in [value for _, value in options]:  # older than those that are offered
+            options.append((f"step {chosen:,}", chosen))
+        self._quiet = True
+        try:
+            self.which.options = options
+            self.which.value = chosen
+        finally:
+            self._quiet = False
 
     def _ask_words(self, answer):
         answer.show(page=f'<div class="dtnn-table">{self.run.explain()._repr_html_()}</div>')
@@ -133,6 +183,9 @@ class Insights:
 
     def _ask_ranks(self, answer):
         told, share = list(self.run.records), self.smoothing.share
+        if self.what.value in TIME:
+            answer.show(picture=on_paper(lambda ax: TIME[self.what.value](told, ax), self.scale))
+            return
         answer.show(picture=on_paper(lambda ax: by_rank(told, ax, self.what.value, share), self.scale))
 
     def _over_time(self, ax):
@@ -142,3 +195,10 @@ class Insights:
 def _pairs(options):
     """Label and value of each."""
     return [option if isinstance(option, tuple) else (option, option) for option in options]
+
+
+def _timed(work, answer):
+    """Do it, and return how many seconds of a core it took."""
+    began = time.thread_time()
+    work(answer)
+    return time.thread_time() - began

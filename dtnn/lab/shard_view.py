@@ -75,7 +75,8 @@ class ShardView:
             labels = data.train.y
             if labels is not None and labels.ndim == 1 and labels.dtype.kind == "i":
                 class_balance(found[0], labels, lower, ranks)
-                lower.set_title(f"Samples of each class, by rank, in epoch {first:,}", loc="left")
+                titled = {"loc": "left", "fontsize": "medium", "fontweight": "bold"}
+                lower.set_title(f"Samples of each class, by rank, in epoch {first:,}", **titled)
             else:
                 lower.set_axis_off()
             self.sheet.show()

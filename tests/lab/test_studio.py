@@ -636,6 +636,58 @@ def test_a_run_is_looked_into_where_somebody_looks(studio):
     assert "no gradients" in insights.gradients.message.text or "keep_gradients_every" in insights.gradients.message.text
 
 
+def test_any_step_that_was_looked_at_closely_can_be_chosen(studio):
+    studio.settings.epochs.value = 8
+    trained(studio)
+    insights, steps = studio.training.insights, studio.run.timeline().steps
+    assert len(steps) > 1
+    insights.tabs.selected_index = insights.tabs.titles.index("one step")
+    assert f"step {steps[-1].step:,}," in insights.step.page.value, "the last one"
+    last = bytes(insights.step.picture.value)
+    assert [value for _, value in insights.which.options][2:] == [step.step for step in reversed(steps)][:200]
+    insights.which.value = steps[0].step
+    assert f"step {steps[0].step:,}," in insights.step.page.value
+    assert bytes(insights.step.picture.value) not in (last, b"")
+    assert insights.which.value == steps[0].step
+    insights.which.value = "one of middle length"
+    assert f"step {studio.run.timeline().typical.step:,}," in insights.step.page.value
+    insights.which.value = steps[0].step
+    trained(studio)
+    assert insights.which.value == "the last one", "another run has other steps"
+
+
+def test_what_is_looked_at_follows_the_run_but_not_at_the_cost_of_the_ranks(studio, monkeypatch):
+    monkeypatch.setattr("dtnn.lab.insights.LEAST", 0.2)
+    studio.settings.epochs.value, insights = 10**6, studio.training.insights
+    asked = []
+
+    async def notebook():
+        studio.training.train_button.click()
+        await until(lambda: studio.run and len(studio.run.timeline().steps) > 1, studio)
+        for tab, answer in (("one step", insights.step), ("time", insights.words), ("ranks", insights.ranks)):
+            insights.what.value = "time, now"
+            insights.tabs.selected_index = insights.tabs.titles.index(tab)
+            await until(lambda: not insights._asking and (answer.picture.value or "<table" in answer.page.value), studio)  # noqa: B023
+            seen = answer.picture.value, answer.page.value
+            await until(lambda: (answer.picture.value, answer.page.value) != seen, studio)  # noqa: B023
+            assert answer.message.text == ""
+        insights.layer.value = "linear_1"
+        insights.tabs.selected_index = insights.tabs.titles.index("gradients")
+        await until(lambda: not insights._asking and insights.gradients.picture.value, studio)
+        monkeypatch.setattr(insights, "look", lambda: asked.append(1))
+        await asyncio.sleep(1.0)
+        assert asked == [], "a layer's gradients are asked for by a click"
+        insights.tabs.selected_index = insights.tabs.titles.index("ranks")
+        insights.follows.value = False
+        asked.clear()
+        await asyncio.sleep(1.0)
+        assert asked == []
+        studio.training.stop_button.click()
+        await until(lambda: not studio.training.busy, studio)
+
+    asyncio.run(notebook())
+
+
 def test_gradients_that_were_kept_are_shown_when_the_run_has_ended(studio):
     studio.settings.kept.value = 10
     assert "keep_gradients_every=10" in studio.settings.python.value
@@ -721,7 +773,7 @@ def test_each_rank_has_its_line_where_somebody_asks(studio):
         insights.what.value = what
         pictures.append(bytes(insights.ranks.picture.value))
         assert insights.ranks.message.text == ""
-    assert {"memory", "accuracy", "val_loss"} <= {what for _, what in insights.what.options}
+    assert {"memory", "accuracy", "val_loss", "time, now", "time, step by step"} <= {what for _, what in insights.what.options}
     assert len(set(pictures)) == len(insights.what.options)
     assert all(picture[1:4] == b"PNG" for picture in pictures)
 
