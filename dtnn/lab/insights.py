@@ -8,7 +8,7 @@ import ipywidgets as widgets
 from ..plots.breakdown import breakdown
 from ..plots.by_rank import TITLES, by_rank
 from ..plots.gradient_curve import gradient_curve
-from ..plots.time_by_rank import recent, time_by_rank
+from ..plots.time_by_rank import NOW, recent, time_by_rank
 from .answer import Answer, on_paper
 from .compare_tab import CompareTab
 from .looks import button
@@ -19,7 +19,7 @@ from .smoothing import Smoothing
 
 ASKED = 4  # tabs that ask the run
 WAIT = 10.0  # seconds to wait for a step whose gradients were asked for
-TIME = {"time, now": lambda told, ax: breakdown(recent(told), ax, "percent"), "time, step by step": time_by_rank}
+TIME = {"time, now": lambda told, ax: time_now(told, ax), "time, step by step": time_by_rank}
 OF_RANKS = [*TITLES, *TIME, "accuracy", ("validation loss", "val_loss"), ("validation accuracy", "val_accuracy")]
 OVER_TIME = "over time"
 LAST, MIDDLE = "the last one", "one of middle length"
@@ -195,6 +195,12 @@ class Insights:
 def _pairs(options):
     """Label and value of each."""
     return [option if isinstance(option, tuple) else (option, option) for option in options]
+
+
+def time_now(told, ax):
+    """Draw where each rank's time has gone in its last seconds."""
+    title = breakdown(recent(told), ax, "percent").set_title
+    title(f"Where each rank's time goes, in its last {NOW:g} seconds", loc="left", fontsize="medium", fontweight="bold")
 
 
 def _timed(work, answer):

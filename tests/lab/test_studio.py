@@ -547,6 +547,17 @@ def test_clicks_in_the_list(studio):
     assert panel._form.controls["rate"].value == 0.5
 
 
+def test_a_double_click_takes_one_layer_out(studio):
+    panel, before = studio.building, studio.builder.calls
+    out = panel._rows[1].head.children[5]
+    out.click()
+    out.click()
+    assert studio.builder.calls == (before[0], *before[2:])
+    panel._removed -= 1.0
+    out.click()
+    assert studio.builder.calls == (before[0], *before[3:])
+
+
 def test_an_opened_layer_tells_what_it_is(studio):
     panel = studio.building
     panel._rows[1].call.click()
