@@ -21,7 +21,7 @@ USUAL = ((64, np.uint8, optim.SGD(0.0, momentum=0.9)), (32, np.float32, optim.Ad
 REST = 10  # samples in a last, smaller batch
 # Numbers of images that take kernels of their own: tiles go by vectors of 16 images, and few images are done in other ways. These
 # stand for all batches up to 128, the last and smaller ones of an epoch, too, and for large ones.
-COUNTS = (256, 128, 112, 96, 80, 64, 48, 32, 16, 10, 5, 1)
+COUNTS = (256, *range(128, 15, -16), 10, *range(7, 0, -1))
 
 
 @dataclass(frozen=True)
