@@ -35,10 +35,10 @@ def threads_per_rank(ranks):
 
 @contextlib.contextmanager
 def threads(count):
-    """Within the `with`, BLAS (in this process) and Numba (in this thread) use `count` threads.
+    """Within the `with`, BLAS (in this process), dtnn's kernels and Numba (both in this thread) use `count` threads.
 
-    Numba's setting belongs to a thread, and a new thread starts at the maximum, so every rank that is a
-    thread enters this by itself.  dtnn's kernels use one thread outside of any such `with`.
+    The settings of the kernels and of Numba belong to a thread: in a new one the kernels start with one, Numba with
+    its maximum.  So every rank that is a thread enters this by itself.
 
     Parameters
     ----------

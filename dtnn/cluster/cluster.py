@@ -21,7 +21,7 @@ class Cluster:
         needed.  "slurm": engines as a job of Slurm, which may have to wait (an interrupt cancels it).  "ssh": engines under
         one ``mpiexec`` over `hosts`.  Or an ipyparallel cluster that runs already; it is used, and left running.
     threads_per_rank : int, optional
-        BLAS and Numba threads of each rank; cores divided by ranks when nothing is said, unless the environment
+        Threads of each rank, for kernels, BLAS and Numba; cores divided by ranks when nothing is said, unless the environment
         (``OMP_NUM_THREADS``, ``NUMBA_NUM_THREADS`` ...) says otherwise.
     timeout : float
         Seconds that the start may take.

@@ -20,7 +20,7 @@ _one = threading.Lock()  # the interval below is that of the whole process, in w
 
 
 class ThreadRanks:
-    """Conducts runs on `size` threads of this process, `threads` BLAS and Numba threads each."""
+    """Conducts runs on `size` threads of this process, with `threads` threads each for dtnn's kernels, BLAS and Numba."""
 
     def __init__(self, size, threads):
         self.size, self.threads = size, threads
