@@ -44,7 +44,8 @@ class Gossip:
     On a ring or an exponential graph no rank hears of all others but in every 8th step, by an all-reduce of a few numbers. There
     each `Step` since the last one is told, with the loss of its global batch, and all do together what one was told: stop,
     pause, take another learning rate; so ``break`` leaves the loop some steps later than it seems. A rank whose loss or gradient
-    is not finite keeps its weights until all end there. While a training is led step by step, all know after each.
+    is not finite keeps its weights until all end there. While a training is led step by step, all know after each; so they do on
+    a complete graph, where all end with the weights before the step.
 
     Cost a step: ring 2 (alpha + n beta), exponential alpha + n beta, and every 8th step 2 ceil(log2 P) alpha more; complete that
     of `AllReduce`.
@@ -92,6 +93,10 @@ class Mixing(Exchange):
         self.tail = tail
         return self.comm.bytes - before
 
+    def begin_epoch(self, first, last):
+        if self.equal:
+            self.average.keep(self.trained[0])
+
     def meets(self, progress):
         return self.equal
 
@@ -138,6 +143,11 @@ class Mixing(Exchange):
     def _divide(self, count):
         if not self.frozen:
             self.trained[0][:] /= count
+
+    def undo(self):
+        if self.equal:
+            self.average.go_back(self.trained[0])
+        return self.equal
 
     def settle(self):
         self.average([self.trained[0], *floats(self.state)], 1 / self.comm.size)

@@ -276,14 +276,17 @@ def test_what_is_not_finite_is_named_with_the_step_in_which_it_was(strategy, for
         assert not local or np.array_equal(value, results[0][1]), "those of the last average"
 
 
-def test_after_a_failure_the_weights_are_those_of_the_last_average():
+@pytest.mark.parametrize(("strategy", "last"), [(LocalSGD(4), 8), (Gossip("complete"), 10)], ids=repr)
+@pytest.mark.parametrize("phases", [False, True])
+def test_after_a_failure_the_weights_are_those_of_the_last_average(strategy, last, phases):
     def job(comm):
         kept = {}
         model = network(Bad(comm.rank == 1, 11, False))
-        told = train(comm, model, rows(240), batch_size=6, strategy=LocalSGD(4), optimizer=optim.Adam(0.01))
-        with pytest.raises(NotFinite):
+        told = train(comm, model, rows(240), batch_size=6, strategy=strategy, optimizer=optim.Adam(0.01), phases=phases)
+        with pytest.raises(NotFinite, match="The weights are those") as caught:
             kept.update((record.step, model.parameters.value.copy()) for record in told if isinstance(record, Step))
-        return np.array_equal(model.parameters.value, kept[8]), list(kept)
+        assert not caught.value.apart
+        return np.array_equal(model.parameters.value, kept[last]), list(kept)
 
     assert run_threads(job, 2) == [(True, list(range(1, 11)))] * 2
 
