@@ -106,7 +106,7 @@ def _awaited(run, asked, before, until, timeout):
             doing = run.waiting_for or f"it has told {len(run.records)} records"
             raise TimeoutError(f"no weights came within {timeout} s: {doing}. Give a longer timeout, if its steps take so long")
         run.wait(LOOK)
-    return run.snapshots[key]
+    return run.snapshots.get(key)  # None where they were forgotten, since the run has ended
 
 
 def _decoded(told):

@@ -6,8 +6,8 @@ from ..cluster.weights import newest
 from ..commands import ShowWeights
 
 LEAST = 5.0  # seconds between two times that weights are asked for
-A_BYTE = 1.5e-9  # seconds that a rank takes for a byte of its weights
-SHARE = 0.005  # of the training's time, at most, that this may take
+A_BYTE = 1e-8  # seconds that a rank and the notebook take for a byte of its weights
+SHARE = 0.005  # of their time, at most, that this may take
 ALL = ShowWeights("", 0)
 
 
@@ -33,9 +33,10 @@ class Rescue:
             self._due = time.monotonic() + self._every
             self.run.send(ALL)
 
-    def put_back(self):
-        """Give a run's model what was kept of it, if it was interrupted before it could hand over its weights itself."""
+    def end(self):
+        """The run has ended: what was kept of it is its model's, if it could not hand over its weights itself; else forgotten."""
         told = newest(self.run)
+        self.run.snapshots.clear()  # a run that is kept, to be compared, is not as large as its model
         if self.run.state != "interrupted" or self.run.results[0] is not None or told is None:
             return
         self.model.load_state_dict(told)

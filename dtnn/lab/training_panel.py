@@ -139,6 +139,7 @@ class TrainingPanel:
     # ---- what they do
 
     async def _train(self):
+        shown = "ready"
         try:
             model, settings, data = self._model(), self._settings.settings(), self._settings.data
             cluster = await asyncio.to_thread(self._ready_cluster)
@@ -155,16 +156,15 @@ class TrainingPanel:
             self.insights.watch(self.run, [row.name for row in model.summary() if row.parameters])
             self._show(self.run.state)
             await self._follow(self.run)
-            self._show(self.run.state)
             self._say_what_is_left()
             if self._ended:
                 self._ended()
+            shown = self.run.state
         except Exception as error:
             self.message.say(error)
-            self._show("ready")
         finally:
             self.busy = False
-            self._enable()
+            self._show(shown)
 
     async def _follow(self, run):
         live = Live(run, screen=self.pane).start()
@@ -195,8 +195,8 @@ class TrainingPanel:
 
     def _say_what_is_left(self):
         """What the model has of a run that was ended in the middle of a step."""
+        self._rescue.end()
         if self.run.state == "interrupted" and self.run.results[0] is None:
-            self._rescue.put_back()
             kept = f"those after step {self._rescue.step:,}" if self._rescue.step else "those from before it"
             self.message.say(f"The run was ended at once, without the weights of its last step: the model has {kept}.")
 
@@ -230,8 +230,8 @@ class TrainingPanel:
             self.state.value = faint(text)
 
     def _show(self, state):
+        self._enable()  # first: who reads that it has ended may click
         self.state.value = faint(state)
-        self._enable()
 
     def _show_phase(self, phase):
         """Which phase of a step was done last, where the run waits for the next one."""

@@ -154,7 +154,7 @@ def test_a_run_that_does_not_end_as_asked_is_ended_by_a_later_click_and_what_was
     studio.settings.epochs.value, training = 10**6, studio.training
     studio.builder.vocabulary.namespace = {"Hangs": Hangs}
     studio.builder.add("Hangs", 1)
-    before = studio.model.state_dict()["linear_1.weight"]
+    before, told = studio.model.state_dict()["linear_1.weight"], []
 
     async def notebook():
         training.train_button.click()
@@ -165,6 +165,7 @@ def test_a_run_that_does_not_end_as_asked_is_ended_by_a_later_click_and_what_was
         training.stop_button.click()
         assert not studio.run._interrupt_asked, "the second click came before the first could be obeyed"
         await until(lambda: "Stop once more" in training.state.value, studio)
+        told.append(newest(studio.run))
         training.stop_button.click()
         training.stop_button.click()
         assert "ending at once" in training.state.value
@@ -172,7 +173,8 @@ def test_a_run_that_does_not_end_as_asked_is_ended_by_a_later_click_and_what_was
 
     asyncio.run(notebook())
     assert studio.run.state == "interrupted"
-    kept = newest(studio.run)
+    (kept,) = told
+    assert newest(studio.run) is None, "it is no longer held here"
     assert studio.model.steps == kept.step > 0
     assert f"the model has those after step {kept.step:,}" in training.message.text
     assert not np.array_equal(before, studio.model.state_dict()["linear_1.weight"])

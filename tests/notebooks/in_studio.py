@@ -109,8 +109,8 @@ def train(page, seen, folder):
     until(lambda: step(page) > paused_at + 20, 30, "it to go on")
     seen["line"] = page.inner_text(".dtnn-line")
     page.screenshot(path=folder / "training.png")
-    page.click(".dtnn-stop")
-    until(lambda: page.inner_text(".dtnn-state") in ("stopped", "interrupted"), 40, "the end")
+    page.dblclick(".dtnn-stop")
+    until(lambda: page.inner_text(".dtnn-state") == "stopped", 40, "the end")
     seen["enabled"] = page.is_enabled(".dtnn-train") and not page.is_enabled(".dtnn-stop")
 
 
@@ -170,8 +170,9 @@ def train_with_ones_own_layer(page, seen):
     epochs.press("Enter")
     page.click(".dtnn-train")
     until(lambda: page.inner_text(".dtnn-state") in ("done", "failed", "ready"), 90, "the end")
+    seen["own"], seen["said"] = page.inner_text(".dtnn-state"), page.inner_text(".dtnn-bar")
     page.evaluate(RUN_CELL, 4)
-    seen["own"], seen["own_strategy"] = page.inner_text(".dtnn-state"), output(page, 4)
+    seen["own_strategy"] = output(page, 4)
 
 
 def step(page):

@@ -60,7 +60,7 @@ def test_the_curves_are_evened_out_while_the_run_pauses(seen):
 
 
 def test_a_layer_and_an_all_reduce_that_a_cell_defined_train_on_the_engines(seen):
-    assert seen["own"] == "done"
+    assert seen["own"] == "done", seen["said"]
     assert seen["own_strategy"].startswith("AllReduce(algorithm=<function summed at")
 
 
