@@ -113,6 +113,7 @@ class Replica:
             self.since[: len(meetings.kept)] = meetings.kept
         self.tracer.begin(meetings.quiet)
         self.noise.begin(self.step)
+        self.gradient = math.nan  # in a quiet step it stays so
         if not (meetings.kept or self.exchange.frozen):  # else it was kept at the last meeting, which is what one can go back to
             self.before.keep()
         if not self.exchange.frozen:

@@ -90,6 +90,14 @@ def test_post_local_all_reduces_each_step_at_first():
     assert found == [[1] * 8 + [0, 0, 0, 1] * 2] * 2
 
 
+def test_post_local_steps_tell_no_gradient_of_another_step():
+    def job(comm):
+        return [record for record in records_of(comm, LocalSGD(8, after=1), steps=12, epochs=2) if isinstance(record, Step)]
+
+    for steps in run_threads(job, 2):
+        assert [math.isfinite(step.gradient) for step in steps] == [True] * 12 + [False] * 12
+
+
 def communication(strategy, ranks=4, steps=16, latency=0.01):
     """Seconds of communication of a step, on a link with such a latency, the mean over the ranks."""
 
