@@ -10,10 +10,11 @@ from ..kernels.updates_adaptive import squares
 from ..nn.layer import call_forward
 from ..nn.parameters import named_layers
 
-LATER = (
-    "The weights are those before this step. A smaller learning rate is the usual remedy; "
-    "also look for NaN in the inputs and for a logarithm or division of your own."
+REMEDY = (
+    "A smaller learning rate is the usual remedy; also look for NaN in the inputs and for a logarithm or division of your own."
 )
+LATER = f"The weights are those before this step. {REMEDY}"
+AVERAGED = f"All ranks have the weights of their last average. {REMEDY}"
 FIRST = (  # whoever trains again after a rate that was too large has its weights still
     "No update came before it, so the learning rate is not to blame: where an earlier training left the weights too large, "
     "make the model anew; also look for NaN in the inputs and for a logarithm or division of your own."
@@ -27,6 +28,8 @@ APART = (
 class NotFinite(ArithmeticError):
     """The loss or a gradient became NaN or infinite; weights and running statistics are those before the step, on all ranks.
 
+    Where ranks have weights of their own, they go back to what they last had in common, or are left `apart`.
+
     Parameters
     ----------
     step : int
@@ -35,6 +38,8 @@ class NotFinite(ArithmeticError):
         The first place that is not finite: the output of a layer, the innermost one, the loss, or a parameter's gradient.
     apart : bool
         Ranks have weights of their own, and heard of it some steps later: those of other ranks are of a later step.
+    averaged : bool
+        Ranks had weights of their own, and all have those of their last average again.
 
     Examples
     --------
@@ -44,12 +49,12 @@ class NotFinite(ArithmeticError):
     step 1 left the finite numbers, first in the output of linear_1. No update came before it, ...
     """
 
-    def __init__(self, step, layer, apart=False):
-        super().__init__(step, layer, apart)
-        self.step, self.layer, self.apart = step, layer, apart
+    def __init__(self, step, layer, apart=False, averaged=False):
+        super().__init__(step, layer, apart, averaged)
+        self.step, self.layer, self.apart, self.averaged = step, layer, apart, averaged
 
     def __str__(self):
-        remedy = FIRST if self.step == 1 else APART if self.apart else LATER
+        remedy = FIRST if self.step == 1 else APART if self.apart else AVERAGED if self.averaged else LATER
         return f"step {self.step} left the finite numbers, first in {self.layer}. {remedy}"
 
 

@@ -233,7 +233,8 @@ class Replica:
         inputs = (self._again(*taken) for taken in self.taken if len(taken[0])) if (here if apart else count) else ()
         parameters = None if exchange.alike else self.parameters
         place = first_not_finite(self.comm, self.model.net, inputs, self.scratch, parameters, here)
-        raise NotFinite(exchange.failed or step, place, apart and not exchange.undo())
+        averaged = apart and exchange.undo()
+        raise NotFinite(exchange.failed or step, place, apart and not averaged, averaged)
 
     def gradients(self, indices, first, total, reduce, watcher=None):
         """Forward and backward of some samples, see `forward`; adds to the gradients, and to the loss in the tail."""
