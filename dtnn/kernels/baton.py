@@ -13,9 +13,9 @@ from numba.extending import intrinsic
 from .cache import kernel
 from .llvm import I32, I64, call
 
-# Places in the box: the job's number, what is to be done, the leader's part; then each helper's line, at its number times LINE.
-JOB, FUNCTION, ARGUMENTS, PARTS, LEADER = range(5)
-NO_MORE = -1  # as the number of the job: there will be none
+# Places in the box: the job's number, what is to be done, the leader's part, and that helpers are to end, written while
+# the leader may be at work; then each helper's line, at its number times LINE.
+JOB, FUNCTION, ARGUMENTS, PARTS, LEADER, ENDED = range(6)
 ROOM = 512  # numbers, for a kernel's arguments
 LINE = 16  # numbers: two cache lines, because processors fetch two at once
 BEGUN, DONE = range(2)  # in a helper's line: the last job whose part was begun, by whomever, and the last whose part is done
@@ -151,7 +151,7 @@ def help_leader(box, helper):
     line, last, looks = helper * LINE, np.int64(0), 0
     while looks < LOOKS:
         job = seen(box, JOB)
-        if job == NO_MORE:
+        if seen(box, ENDED):
             return
         if job == last:
             looks += 1

@@ -1,11 +1,12 @@
 """`Team`: the threads that help a thread with its kernels."""
 
 import threading
+import time
 import weakref
 
 import numpy as np
 
-from .baton import JOB, LINE, NO_MORE, help_leader
+from .baton import ENDED, LINE, help_leader
 
 
 class Team:
@@ -51,7 +52,7 @@ class Team:
 
 def _help(box, helper, asleep, bell):
     """What a helper does; it doesn't hold on to the team."""
-    while box[JOB] != NO_MORE:
+    while not box[ENDED]:
         help_leader(box, helper)
         asleep.add(helper)
         bell.wait()
@@ -60,12 +61,15 @@ def _help(box, helper, asleep, bell):
 
 
 def _end(box, bells, threads):
-    """No helper is in a kernel any more: at the end of the process the machine code is the first to go."""
-    box[JOB] = NO_MORE
+    """No helper is in a kernel any more: at the end of the process the machine code is the first to go.
+
+    A leader that is a daemon may still be at work then, and goes on alone.
+    """
+    box[ENDED] = 1
     _ring(bells)
     for thread in threads:
-        if thread is not threading.current_thread():
-            thread.join()
+        while thread.is_alive() and thread.ident != threading.get_ident():
+            time.sleep(0.0001)  # not join(), which makes up a thread for a leader that is just ending, and never forgets it
 
 
 def _ring(bells):

@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from dtnn.kernels.baton import JOB, ROOM, do_all
+from dtnn.kernels.baton import ROOM, do_all
 from dtnn.kernels.cache import kernel
 from dtnn.kernels.parts import here, run, team, twin
 from dtnn.kernels.team import Team
@@ -83,7 +83,7 @@ def test_helpers_that_sleep_are_not_waited_for_and_are_woken():
         return not team(2).asleep
 
     for _ in range(3):
-        until(lambda: team(2).asleep)
+        until(lambda: team(2).asleep, 100)  # where others want the core, each look takes a while
         until(awake)
     assert (counts == counts[0]).all()
 
@@ -95,7 +95,6 @@ def test_without_helpers_the_leader_does_it_all_with_the_same_bits():
         run(slow_sum, 3, x, sums)
     lonely = Team(3)
     lonely.end()
-    lonely.box[JOB] = 0
     assert len(helpers()) == 2  # another team's
     divide(lonely, 3, slow_sum, x, alone)
     assert len(set(sums.tolist())) == 1
@@ -107,10 +106,39 @@ def test_helpers_end_with_their_leader():
         run(count_up, 2, np.zeros(10, np.int64), np.zeros(2, np.int64))
         assert len(helpers()) == 1
 
+    before = threading.active_count()
     leader = threading.Thread(target=rank)
     leader.start()
     leader.join()
     until(lambda: not helpers())
+    assert threading.active_count() == before, threading.enumerate()
+
+
+AT_WORK = """
+import threading
+import numpy as np
+from dtnn import machine
+from dtnn.kernels.parts import run
+from dtnn.kernels.updates import sgd_plain
+
+def train():
+    x, one = np.ones(200_000, np.float32), np.float32(1)
+    with machine.threads(2):
+        while True:
+            run(sgd_plain, 2, x, x, one, one, False, x, one)
+            begun.set()
+
+begun = threading.Event()
+threading.Thread(target=train, daemon=True).start()
+begun.wait()
+"""
+
+
+@pytest.mark.limit(120)
+def test_a_process_ends_while_a_leader_is_at_work():
+    for _ in range(8):  # most of the time it would anyway
+        done = subprocess.run([sys.executable, "-c", AT_WORK], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
 
 
 FORKED = """
