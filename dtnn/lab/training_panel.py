@@ -10,7 +10,7 @@ import ipywidgets as widgets
 from ..cluster import Cluster
 from ..plots.live import Live
 from ..plots.phase_words import MEANING, phase_words
-from ..records import Paused, Phase
+from ..records import Paused, Phase, Step
 from .insights import Insights
 from .looks import Message, button, faint
 from .panel import begin
@@ -196,9 +196,10 @@ class TrainingPanel:
     def _say_what_is_left(self):
         """What the model has of a run that was ended in the middle of a step."""
         self._rescue.end()
-        if self.run.state == "interrupted" and self.run.results[0] is None:
-            kept = f"those after step {self._rescue.step:,}" if self._rescue.step else "those from before it"
-            self.message.say(f"The run was ended at once, without the weights of its last step: the model has {kept}.")
+        if self.run.state != "interrupted" or self.run.results[0] is not None or self.run.records.last(Step) is None:
+            return
+        kept = f"those after step {self._rescue.step:,}" if self._rescue.step else "those from before it"
+        self.message.say(f"The run was ended at once, without the weights of its last step: the model has {kept}.")
 
     def _ready_cluster(self):
         """The cluster that was asked for; one that runs is used again, one that died is started anew."""

@@ -17,7 +17,7 @@ from tests.plots.test_timeline import drawn as a_step
 from tests.scaling.test_study import _measurement
 from tests.tracing.made import run_of
 
-NO_PICTURES = {"columns", "report", "totals"}  # text and numbers already
+NO_PICTURES = {"columns", "recent", "report", "totals"}  # text and numbers already
 OF_A_FIGURE = {"Live", "picture"}  # what is in these pictures, `figure` draws from the same records
 
 
@@ -60,6 +60,7 @@ DRAWN = {
     "shards": lambda: plots.shards([[0, 1, 1, 0], [1, -1, 0, 0]], axes()),
     "study_figure": lambda: plots.study_figure(study()),
     "tiles": lambda: plots.tiles(np.arange(8.0).reshape(2, 2, 2), ["a", "b"], axes()),
+    "time_by_rank": lambda: plots.time_by_rank(synthetic(), axes()),
     "time_per_step": lambda: plots.time_per_step(study(), axes()),
 }
 
