@@ -40,7 +40,7 @@ class AsyncServer(Exchange):
         while self.failed is None and self.counts[progress.step] < self.comm.size - 1:
             self._serve(tail, progress)
         own[:] = 0
-        own[LOSS] = self.losses.pop(progress.step) if self.failed is None else np.nan
+        own[LOSS] = _finite(self.losses.pop(progress.step), own) if self.failed is None else np.nan
         if progress.step == self.meeting:
             own[NEWS] = self.agreed
             self.meeting, self.agreed = self.last, False
@@ -131,7 +131,7 @@ class AsyncWorker(Exchange):
         self.comm.Send(self.parameters.reduced(tail), 0)
         self.comm.Recv(self.answer, 0)
         self.waited = float(self.answer[HELD])
-        loss = own[LOSS] * total / max(1, count)  # its mean is that of this worker's samples
+        loss = _finite(float(own[LOSS]) * total / max(1, count), own)  # its mean is that of this worker's samples
         own[:] = 0
         if self.answer[FAILED]:  # the weights stay as they were, so that the place can be found
             self.failed, own[LOSS] = progress.step - int(self.answer[SINCE]), np.nan
@@ -151,6 +151,12 @@ class AsyncWorker(Exchange):
 
     def take(self, state):
         """It is the server's to keep."""
+
+
+def _finite(loss, tail):
+    """A finite loss as the tail can hold it: none that the server has let pass becomes infinite on one rank alone."""
+    most = np.finfo(tail.dtype).max
+    return float(np.clip(loss, -most, most))
 
 
 def _of_server(comm, number):

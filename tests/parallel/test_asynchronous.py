@@ -256,6 +256,22 @@ def not_finite(comm, step=3, strategy=ASYNC):
     return caught.value
 
 
+@pytest.mark.parametrize("strategy", [ASYNC, ParameterServer(1)], ids=repr)
+def test_losses_whose_sum_is_no_float32_any_more_end_on_no_rank_alone(strategy):
+    """Each worker's is finite; the mean over the batch that a worker tells is not, nor is the server's sum."""
+
+    def job(comm):
+        model = Model(Linear(3), input_shape=(4,))
+        return list(train(comm, model, rows(60), batch_size=6, strategy=strategy, loss=huge))
+
+    for records in run_threads(job, 3):
+        assert [record.step for record in records if isinstance(record, Step)] == list(range(1, 11))
+
+
+def huge(outputs, targets, weight):
+    return 2.5e38, np.zeros_like(outputs)
+
+
 @pytest.mark.parametrize("step", [1, 3, 10, 13])  # 10 is the last of an epoch, when the others wait
 @pytest.mark.parametrize("strategy", [ASYNC, ParameterServer(1)], ids=repr)
 def test_a_gradient_that_is_not_finite_ends_all_and_is_named(step, strategy):
