@@ -5,6 +5,8 @@ number.  What a helper hasn't begun when the leader is through with its own, the
 that sleeps, or is not there any more.  To pass a job on takes as long as a cache line from one core to another, some 60 ns.
 """
 
+import os
+
 import numpy as np
 from llvmlite import ir
 from numba import types
@@ -126,7 +128,7 @@ def pause(_):
     return types.void(), code
 
 
-let_others = types.ExternalFunction("sched_yield", types.int32())
+let_others = types.ExternalFunction("SwitchToThread" if os.name == "nt" else "sched_yield", types.int32())
 
 
 @kernel

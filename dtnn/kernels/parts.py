@@ -6,7 +6,7 @@ changes no bit of the result.
 
 With one thread the kernel is called as it is.  With more, what hands its parts to a `Team` is compiled on first use.  A kernel
 divides an image into its upper and lower part, or the like: what a thread has written it then mostly reads itself, and
-needs not come from another core.
+need not come from another core.
 """
 
 import threading
@@ -25,10 +25,10 @@ LEAST_WORK = 150_000  # multiply-adds, or so: below, passing on a part costs mor
 
 
 class Here(threading.local):
-    """The teams of this thread, by size."""
+    """The teams of this thread, by size; and what no other thread has, be it one that got its number."""
 
     def __init__(self):
-        self.teams = {}
+        self.teams, self.key = {}, object()
 
 
 here = Here()

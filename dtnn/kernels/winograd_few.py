@@ -126,19 +126,9 @@ def transform_deltas(part, parts, d, d_shape, e, channel, place):
         for k in range((HO + 3) // 4 * columns * vectors):
             h, w, n = tile_at(k, columns, vectors)
             delta_tile(
-                d,
-                ((m * HO + h) * WO + w) * N + n,
-                WO * N,
-                N,
-                0,
-                HO - h,
-                0,
-                WO - w,
-                min(16, N - n),
-                e,
-                m * channel + k * 16,
-                place,
-            )
+                d, ((m * HO + h) * WO + w) * N + n, WO * N, N, 0, HO - h, 0, WO - w, min(16, N - n),
+                e, m * channel + k * 16, place,
+            )  # fmt: skip
 
 
 @cache

@@ -1,10 +1,8 @@
 """`Replay`: a network whose layers decide once, and then do again what they decided."""
 
-import threading
-
 import numpy as np
 
-from ..kernels.parts import threads_here, wake
+from ..kernels.parts import here, threads_here, wake
 from ..kernels.tape import play, recording
 from .layer import Parameter, own_parameters
 from .parameters import named_layers
@@ -108,14 +106,14 @@ class Tape:
     """The calls of one forward and one backward: for one input array, in the buffers of one pass, and one thread's scratch."""
 
     def __init__(self, x, step):
-        self.x, self.step, self.threads, self.thread = x, step, threads_here(), threading.get_ident()
+        self.x, self.step, self.threads, self.thread = x, step, threads_here(), here.key
         self.there, self.back = None, None  # the calls, once all of them are known
         self.y = self.backward = self.dy = self.dx = None
 
     def fits(self, x, step):
         """Whether the calls would be the same ones."""
-        here = self.threads == threads_here() and self.thread == threading.get_ident()
-        return here and x is self.x and step is self.step
+        same = self.threads == threads_here() and self.thread is here.key
+        return same and x is self.x and step is self.step
 
     def forward(self, net):
         """y, backward; the first time they are written down, and in training until a backward is: its buffers follow these."""
