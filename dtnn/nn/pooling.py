@@ -116,13 +116,13 @@ def pool_output(layer, shape):
     result = []
     for extent, size, stride, padding in zip(shape[1:], layer._size, layer._stride, layer._padding):
         room = extent + 2 * padding - size
-        if room < 0 and not (layer.ceil_mode and extent > 0):
+        count = (-(-room // stride) if layer.ceil_mode else room // stride) + 1
+        if layer.ceil_mode and (count - 1) * stride >= extent + padding:
+            count -= 1  # the last window must begin inside the image
+        if count < 1 or extent < 1:
             raise ValueError(
                 f"{layer!r} has a window of {layer._size}, but the image is {tuple(shape[1:])}; use a smaller kernel_size, "
                 f"or fewer pooling layers before it"
             )
-        count = (-(-room // stride) if layer.ceil_mode else room // stride) + 1
-        if layer.ceil_mode and (count - 1) * stride >= extent + padding:
-            count -= 1  # the last window must begin inside the image
         result.append(count)
     return tuple(result)

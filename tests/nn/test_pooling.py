@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dtnn.nn import MaxPool2d
+from dtnn.nn import AvgPool2d, MaxPool2d
 from tests.nn.checks import agree, check_gradients
 
 
@@ -39,3 +39,12 @@ def test_errors():
         MaxPool2d(4).build((1, 3, 9), None)
     with pytest.raises(ValueError, match=r"pooling comes before Flatten"):
         MaxPool2d(4).build((9,), None)
+
+
+@pytest.mark.parametrize("pool", [MaxPool2d, AvgPool2d])
+def test_a_window_beyond_the_image_has_one_place_in_ceil_mode_or_none(pool):
+    layer = pool(4, 2, 1, ceil_mode=True)
+    assert layer.build((3, 1, 4), None) == (3, 1, 2)
+    assert layer(np.ones((3, 1, 4, 5), np.float32)).shape == (3, 1, 2, 5)
+    with pytest.raises(ValueError, match=r"has a window of \(4, 4\), but the image is \(1, 9\); use a smaller kernel_size"):
+        pool(4, 1, 1, ceil_mode=True).build((3, 1, 9), None)
