@@ -11,8 +11,10 @@ import hashlib
 import os
 import pickle
 import platform
+import signal
 import sys
 import tempfile
+import threading
 import warnings
 from contextlib import contextmanager
 from functools import cache, partial
@@ -57,7 +59,23 @@ def kernel(function=None, *, exact=False, inlined=False):
     dispatcher = numba.njit(fastmath=False if exact else set(FLAGS), **options)(function)
     if hasattr(dispatcher, "_cache"):  # not with NUMBA_DISABLE_JIT
         dispatcher._cache = Disk(function)
+        dispatcher.compile = partial(uninterrupted, dispatcher.compile)
     return dispatcher
+
+
+def uninterrupted(compile, signature):
+    """compile(signature).  In the main thread an interrupt counts when that is done, a second or so later: in the middle it could
+    leave parts of Numba half imported, and nothing could be compiled in this process any more."""
+    handler, came = signal.getsignal(signal.SIGINT), []
+    if not callable(handler) or threading.current_thread() is not threading.main_thread():
+        return compile(signature)
+    signal.signal(signal.SIGINT, lambda *where: came.append(where))
+    try:
+        return compile(signature)
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        if came:
+            handler(*came[-1])
 
 
 class Disk:
