@@ -12,6 +12,7 @@ from .started import Process
 PERIOD = 0.05  # seconds between two looks at whether a process has ended
 CONNECTION = os.path.join("security", "ipcontroller-dtnn-client.json")  # in a cluster's folder
 ANSWER = 5.0  # seconds until a controller that doesn't answer is asked again
+MOURNING = 3.0  # seconds that a launcher may take to say what a rank died of
 
 
 class Processes:
@@ -34,7 +35,7 @@ class Processes:
 
     def __init__(self, asked, path=None):
         self.asked, self.folder, self.adopted = asked, path, path is not None
-        self.cluster = self._watchdog = self._launcher = self._controller = self._log = self._mourns_until = None
+        self.cluster = self._watchdog = self._launcher = self._controller = self._log = self._mourns_since = None
 
     def connect(self, timeout, waits):
         """An ipyparallel Client that all engines have come to."""
@@ -127,8 +128,11 @@ class Processes:
 
     def obituary(self, rank, hellos):
         """How a rank died, from the launcher's last words, which may come a moment later; of all ranks that moment is one."""
-        self._mourns_until = self._mourns_until or time.monotonic() + 1.0
-        while not self.launcher_has_ended() and time.monotonic() < self._mourns_until:
+        self._mourns_since = self._mourns_since or time.monotonic()
+        while not self.launcher_has_ended():
+            waited = time.monotonic() - self._mourns_since
+            if waited > MOURNING or (waited > 1.0 and obituary.first_death(hellos, self.log())[0] is not None):
+                break
             time.sleep(0.02)
         return obituary.text(rank, hellos, self.log())
 
