@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import re
 import signal
 import sys
 import time
@@ -64,13 +65,15 @@ def test_however_a_rank_dies_it_is_named_and_the_next_run_has_new_ranks(engines,
     folder, pids = engines._crew.folder, {row["pid"] for row in engines.describe()}
     run = engines.run(dies, way)
     began = time.monotonic()
-    with pytest.raises(
-        RankDied, match=rf"(?s)rank 1 \(process \d+ on \S+\) {WAYS[way]}\. The end of its log:.*run again"
-    ) as told:
+    with pytest.raises(RankDied, match=r"(?s)rank \d \(process \d+ on \S+\) .*\. The end of its log:.*run again") as told:
         run.result(SOON)
     print(f"{way.__name__}: told after {time.monotonic() - began:.2f} s")
-    assert "the last words" in str(told.value) or way is crashes  # a crash shows its Python line instead
-    assert way is not crashes or "in crashes" in str(told.value)
+    text = str(told.value)
+    # where a rank aborts, MPICH's launcher now and then ends before it has passed on what ranks and minders wrote
+    if not (way is aborts and "the launcher didn't say why" in text):
+        assert re.search(rf"rank 1 \(process \d+ on \S+\) {WAYS[way]}\.", text)
+        assert "the last words" in text or way is crashes  # a crash shows its Python line instead
+        assert way is not crashes or "in crashes" in text
     assert engines.state == "dead"
     said = []
     engines.on_wait = said.append
