@@ -2,10 +2,7 @@
 
 import dataclasses
 
-from ..comm import cost
-from ..comm.collectives.flat_sum import on_flat, shares
-from ..comm.collectives.ring import ring, ring_all_gather, ring_reduce_scatter
-from ..comm.part import Part
+from ..comm import collectives, cost
 
 
 def torus_of(rows):
@@ -23,15 +20,8 @@ def torus_of(rows):
     [6.0, 12.0, 18.0]
     """
 
-    @on_flat
     def torus(comm, array):
-        columns = comm.size // rows
-        row, column = divmod(comm.rank, columns)
-        in_row = Part(comm, [row * columns + k for k in range(columns)])
-        in_column = Part(comm, [k * columns + column for k in range(rows)])
-        ring_reduce_scatter(in_row, array)
-        ring(in_column, shares(array, columns)[column])
-        ring_all_gather(in_row, array)
+        collectives.torus(comm, array, rows)
 
     return torus
 

@@ -6,7 +6,7 @@ from .ring import ring, ring_all_gather, ring_reduce_scatter
 
 
 @on_flat
-def torus(comm, array):
+def torus(comm, array, rows=None):
     """Sum `array` over all ranks, in place: the ranks as a grid, a reduce-scatter on the ring of each row, an all-reduce of
     what that left on the ring of each column, an all-gather on the ring of each row.
 
@@ -16,6 +16,8 @@ def torus(comm, array):
         P ranks make the most square grid of R rows and C columns that there is; a prime number makes one row, a plain ring.
     array : ndarray
         Any shape and length, the same on all ranks.
+    rows : int, optional
+        Of another grid; they have to divide the ranks.
 
     Notes
     -----
@@ -33,7 +35,7 @@ def torus(comm, array):
     >>> run_threads(job, 6)[5]
     [6.0, 12.0, 18.0]
     """
-    rows, columns = grid(comm.size)
+    rows, columns = grid(comm.size) if rows is None else (rows, comm.size // rows)
     row, column = divmod(comm.rank, columns)
     in_row = Part(comm, [row * columns + k for k in range(columns)])
     in_column = Part(comm, [k * columns + column for k in range(rows)])
