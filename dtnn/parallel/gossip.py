@@ -83,6 +83,8 @@ class Mixing(Exchange):
     def equal(self):
         return self.strategy.topology == "complete"
 
+    goes_back = equal
+
     def combine(self, tail, count, total, progress):
         before, (_, grad), tail = self.comm.bytes, self.trained, self.parameters.tail(tail)
         self.frozen = mark_not_finite(grad, tail) or self.frozen
@@ -145,9 +147,7 @@ class Mixing(Exchange):
             self.trained[0][:] /= count
 
     def undo(self):
-        if self.equal:
-            self.average.go_back(self.trained[0])
-        return self.equal
+        self.average.go_back(self.trained[0])
 
     def settle(self):
         self.average([self.trained[0], *floats(self.state)], 1 / self.comm.size)

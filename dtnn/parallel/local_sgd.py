@@ -72,7 +72,7 @@ class Averaging(Exchange):
     """Counts steps and samples since the last average."""
 
     samples = total = steps = 0
-    apart, uneven, due, last = True, False, False, None
+    apart, goes_back, uneven, due, last = True, True, False, False, None
 
     def __init__(self, *parts):
         super().__init__(*parts)
@@ -127,7 +127,6 @@ class Averaging(Exchange):
 
     def undo(self):
         self.average.go_back(self.trained[0])
-        return True
 
     def _average(self, tail=None):
         before = self.comm.bytes

@@ -71,6 +71,8 @@ class Exchange:
         Set by `combine`: it has left the tail to `mix`, which exchanges something anyway.
     frozen : bool
         In a quiet step this rank's own loss or gradient was not finite, and nobody knows: its weights stay what they were then.
+    goes_back : bool
+        After a step that is not finite `undo` gives all ranks the weights that they had when they were last `equal`.
     moment : float
         Set before `mix`, where ranks are `apart`: when this rank came to it, in seconds of a clock that all ranks share.
     stood : float
@@ -82,7 +84,7 @@ class Exchange:
 
     alike, lockstep, pieces, servers = True, True, 1, 0
     own = failed = waited = None
-    apart = quiet = prompt = late = frozen = False
+    apart = quiet = prompt = late = frozen = goes_back = False
     rarely = 1
     packed = begun = hidden = moment = stood = 0.0
 
@@ -143,8 +145,7 @@ class Exchange:
         return 0
 
     def undo(self):
-        """A step was not finite: go back to weights that all ranks had, where they are `apart`; whether there are any."""
-        return False
+        """A step was not finite on some rank, and this exchange `goes_back`: the weights become those that it goes back to."""
 
     def whole_loss(self, loss):
         """The sum of an epoch's losses as all ranks should tell it, from what this rank has added up; collective."""

@@ -1,20 +1,22 @@
-"""`BeforeStep`: the running statistics as they were, for a step that is taken back."""
+"""`BeforeStep`: what else than weights a step changes as it was, for steps that are taken back."""
 
 import numpy as np
 
 
 class BeforeStep:
-    """Copies of a network's running statistics, which its forward moves; the weights change last, and need none.
+    """Copies of a model's running statistics, which its forward moves, and how many steps it had made.
+
+    The weights change last, so they need no copy; a strategy that goes back further has one of its own.
 
     Parameters
     ----------
-    parameters : Parameters
+    model : Model
 
     Examples
     --------
     >>> from dtnn import Model, nn
     >>> model = Model(nn.BatchNorm1d(), input_shape=(1,))
-    >>> before = BeforeStep(model.parameters)
+    >>> before = BeforeStep(model)
     >>> before.keep()
     >>> y, backward = model.net.forward(np.array([[3.0, np.inf]], np.float32))
     >>> before.restore()
@@ -22,16 +24,18 @@ class BeforeStep:
     {'batchnorm1d_1.running_mean': [0.0], 'batchnorm1d_1.running_var': [1.0]}
     """
 
-    def __init__(self, parameters):
-        self.parameters = parameters
-        self.kept = {name: np.copy(buffer) for name, buffer in parameters.buffers.items()}
+    def __init__(self, model):
+        self.model, self.parameters, self.steps = model, model.parameters, model.steps
+        self.kept = {name: np.copy(buffer) for name, buffer in self.parameters.buffers.items()}
 
     def keep(self):
-        """They are as they should be: a step begins."""
+        """All is as it should be: a step begins."""
+        self.steps = self.model.steps
         for name, buffer in self.parameters.buffers.items():
             self.kept[name][...] = buffer
 
     def restore(self):
-        """Put them back."""
+        """Put it back."""
+        self.model.steps = self.steps
         for name, buffer in self.parameters.buffers.items():
             buffer[...] = self.kept[name]

@@ -59,7 +59,7 @@ class Replica:
         self.microscope, self.looking, self.outbox = Microscope(comm, self.parameters, self.exchange, keep), False, []
         self.step, self.updated, self.past, self.phases = 0, 0, [], phases
         self.gradient, self.noise = math.nan, Noise(self.exchange)  # the norm of the last step's, see `Step`
-        self.before, self.taken = BeforeStep(self.parameters), []  # this step's samples, (indices, first, total) at a time
+        self.before, self.taken = BeforeStep(model), []  # this step's samples, (indices, first, total) at a time
         self.steps_per_epoch = math.ceil(len(data) / batch_size)
         # normalisation over all ranks reduces inside a step, so a rank without samples must go along
         synced = {name: layer for name, layer, _ in named_layers(model.net) if getattr(layer, "sync", False)}
@@ -114,7 +114,7 @@ class Replica:
         self.tracer.begin(meetings.quiet)
         self.noise.begin(self.step)
         self.gradient = math.nan  # in a quiet step it stays so
-        if not (meetings.kept or self.exchange.frozen):  # else it was kept at the last meeting, which is what one can go back to
+        if not (self.exchange.frozen or (self._goes_back() and not self.exchange.equal)):
             self.before.keep()
         if not self.exchange.frozen:
             self.taken.clear()
@@ -225,6 +225,10 @@ class Replica:
             self.before.restore()
             raise
 
+    def _goes_back(self):
+        """Whether a failure takes back more than its own step: all since replicas were equal."""
+        return self.meetings.apart and self.exchange.goes_back
+
     def _fail(self, step, count):
         """Say where that step was not finite; where ranks are apart, others have gone on since, or failed in another one."""
         exchange, meetings = self.exchange, self.meetings
@@ -233,7 +237,9 @@ class Replica:
         inputs = (self._again(*taken) for taken in self.taken if len(taken[0])) if (here if apart else count) else ()
         parameters = None if exchange.alike else self.parameters
         place = first_not_finite(self.comm, self.model.net, inputs, self.scratch, parameters, here)
-        averaged = apart and exchange.undo()
+        averaged = apart and exchange.goes_back
+        if averaged:
+            exchange.undo()
         raise NotFinite(exchange.failed or step, place, apart and not averaged, averaged)
 
     def gradients(self, indices, first, total, reduce, watcher=None):

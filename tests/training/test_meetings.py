@@ -299,6 +299,62 @@ def test_after_a_failure_the_weights_are_those_of_the_last_average(strategy, las
     assert run_threads(job, 2) == [(True, list(range(1, 11)))] * 2
 
 
+@pytest.mark.parametrize("phases", [False, True])
+@pytest.mark.parametrize(
+    ("strategy", "bad", "last"),
+    [
+        (LocalSGD(4), 11, 8), (LocalSGD(100), 110, 100), (LocalSGD(100), 50, 0), (LocalSGD(5, after=1), 130, 125),
+        (LocalSGD(5, after=2), 130, 129), (Gossip("complete"), 11, 10),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_after_a_failure_weights_statistics_and_the_count_of_steps_are_of_one_moment(strategy, bad, last, phases):
+    """Also where ranks have met since the last average, or are led step by step; epochs are of 120 steps."""
+
+    def job(comm):
+        model = network(BatchNorm1d(), Bad(comm.rank == 1, bad, False))
+        kept = {0: moment(model)}
+        told = train(comm, model, rows(720), batch_size=6, strategy=strategy, optimizer=optim.SGD(0.01), phases=phases, epochs=2)
+        with pytest.raises(NotFinite, match=f"^step {bad} left"):
+            kept.update((record.step, moment(model)) for record in told if isinstance(record, Step))
+        return moment(model), kept[last], last
+
+    for found, right, steps in run_threads(job, 2):
+        assert found == right
+        assert found[0] == steps
+
+
+def moment(model):
+    """All that a training moves."""
+    parameters = model.parameters
+    return model.steps, parameters.value.tobytes(), {name: array.tobytes() for name, array in parameters.buffers.items()}
+
+
+@pytest.mark.parametrize("topology", ["ring", "exponential"])
+def test_statistics_of_ranks_that_stay_apart_are_those_before_what_their_weights_have_not_learnt(topology):
+    def job(comm):
+        bad = Bad(comm.rank == 1, 11, False)
+        net = BatchNorm1d(), bad
+        model, seen = network(*net), {}
+        statistics = model.parameters.buffers["batchnorm1d_1.running_mean"]
+        bad.forward = noting(bad.forward, lambda step: seen.setdefault(step, statistics.copy()))
+        with pytest.raises(NotFinite, match=r"^step 11 left"):
+            records_of(comm, Gossip(topology), model)
+        return statistics.copy(), seen[10 if comm.rank == 1 else 15]
+
+    for found, right in run_threads(job, 3):
+        np.testing.assert_array_equal(found, right)
+
+
+def noting(forward, note):
+    def noted(x, step=None):
+        if step is not None:
+            note(step.number)
+        return forward(x, step)
+
+    return noted
+
+
 def test_the_first_of_two_failures_is_told():
     def job(comm):
         with pytest.raises(NotFinite, match=r"^step 3 left .*first in the output of bad_1"):
