@@ -6,6 +6,7 @@ import numpy as np
 
 from ..nn import losses, regression_losses
 from .chooser import Chooser
+from .own import own_losses
 
 LOSSES = {
     "cross_entropy": losses.cross_entropy,
@@ -19,23 +20,61 @@ LOSSES = {
 
 
 class LossChooser(Chooser):
-    """A choice of dtnn's losses, with a form for those that have settings.
+    """A choice of dtnn's losses and of the notebook's own, with a form for those that have settings.
 
+    Parameters
+    ----------
+    changed : callable
+        Called without arguments after every change.
+    names : dict
+        The notebook's variables, looked at anew by `refresh`.
+
+    Examples
+    --------
     >>> chooser = LossChooser()
     >>> chooser.suit(np.array([[0.5], [1.5]], np.float32))
     >>> chooser.source
     "'mse'"
     """
 
-    def __init__(self, changed=None):
-        self._usual = "cross_entropy"
+    def __init__(self, changed=None, names=None):
+        self._usual, self._names = "cross_entropy", {} if names is None else names
         super().__init__("loss", LOSSES, skip=("outputs", "targets", "weight"), changed=changed)
+        self.refresh()
 
     @property
     def source(self):
         """As Python: the name of one that has no settings, or the call."""
         name = self.choice.value
-        return super().source if inspect.isclass(LOSSES[name]) else repr(name)
+        if inspect.isclass(self.known[name]):
+            return super().source
+        return repr(name) if name in LOSSES else name
+
+    # ---- what there is
+
+    def refresh(self):
+        """A cell may have made a loss, or another one of the same name."""
+        before, chosen = self.known, self.choice.value
+        own = {name: thing for name, thing in own_losses(self._names).items() if name not in LOSSES}
+        self.known = {**LOSSES, **own}
+        options = [(f"{name} (yours)" if name in own else name, name) for name in self.known]
+        if list(self.choice.options) != options:
+            self.choice.unobserve(self._chosen, "value")
+            self.choice.options = options
+            self.choice.value = chosen if chosen in self.known else self._usual
+            self.choice.observe(self._chosen, "value")
+        if self.known[self.choice.value] is not before[chosen]:
+            self._chosen(None)
+
+    @property
+    def calls(self):
+        """What may be called in a source, besides dtnn's losses."""
+        return {name: thing for name, thing in self.known.items() if isinstance(thing, type)}
+
+    @property
+    def names(self):
+        """What may be named in a source without being called."""
+        return {name: thing for name, thing in self.known.items() if name not in LOSSES and not isinstance(thing, type)}
 
     def suit(self, targets):
         """Choose what suits these targets, if the ones before were of another kind; else what is chosen stays."""

@@ -1,4 +1,4 @@
-"""What the notebook itself defines and a panel can offer: functions that sum an array over all ranks, and strategies."""
+"""What the notebook itself defines and a panel can offer: functions that sum an array over all ranks, strategies, losses."""
 
 import inspect
 
@@ -30,6 +30,20 @@ def own_strategies(names):
     return {name: thing for name, thing in found.items() if name not in ours}
 
 
+def own_losses(names):
+    """The losses in a namespace, by name: functions (outputs, targets, weight), objects that are called so, and classes of these.
+
+    Examples
+    --------
+    >>> def square(outputs, targets, weight):
+    ...     return ((outputs - targets) ** 2).sum() / weight, 2 * (outputs - targets) / weight
+    >>> from dtnn.nn import mse
+    >>> sorted(own_losses({"square": square, "mse": mse, "other": lambda x: x, "_hidden": square}))
+    ['square']
+    """
+    return {name: thing for name, thing in list(names.items()) if not name.startswith("_") and _judges(thing)}
+
+
 def called(function):
     """The name of a function that was handed over, for a list.
 
@@ -48,8 +62,23 @@ def _sums(thing):
     return named and all(p.default is not p.empty or p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters[2:])
 
 
+def _judges(thing):
+    """Whether it is a loss that dtnn has not, or a class of such."""
+    if inspect.ismodule(thing) or str(getattr(thing, "__module__", "")).startswith("dtnn.nn."):
+        return False
+    call = thing if inspect.isfunction(thing) else inspect.getattr_static(_class_of(thing), "__call__", None)
+    if not inspect.isfunction(call):
+        return False
+    parameters = [*inspect.signature(call).parameters.values()][int(call is not thing) :]
+    named = [parameter.name for parameter in parameters[:3]] == ["outputs", "targets", "weight"]
+    return named and all(p.default is not p.empty or p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters[3:])
+
+
+def _class_of(thing):
+    return thing if isinstance(thing, type) else type(thing)
+
+
 def _begins(thing):
     """Whether it is a strategy, or a class of them."""
-    cls = thing if isinstance(thing, type) else type(thing)
-    begin = inspect.getattr_static(cls, "begin", None)
+    begin = inspect.getattr_static(_class_of(thing), "begin", None)
     return inspect.isfunction(begin) and [*inspect.signature(begin).parameters][1:] == ["comm", "parameters", "optimizer"]

@@ -49,14 +49,14 @@ class SettingsPanel:
     strategy : Strategy, function or str, optional
         To begin with.
     names : dict, optional
-        Where strategies and data sets of the user's own are found; the notebook's variables without it.
+        Where losses, strategies and data sets of the user's own are found; the notebook's variables without it.
     """
 
     def __init__(self, data=None, cluster=None, changed=None, names=None, strategy=None):
         self.cluster, self._changed, names = cluster, changed, namespace() if names is None else names
         self.loss = None
         self.data_chooser = DataChooser(data, self._other_data, names)
-        self.loss = LossChooser(changed=self.show)
+        self.loss = LossChooser(changed=self.show, names=names)
         self.optimizer = Chooser("optimizer", OPTIMIZERS, FIRST, changed=self.show)
         self.schedule = Chooser("schedule", {"constant rate": None, **SCHEDULES}, skip=("lr", "then"), changed=self.show)
         self.strategy = StrategyChooser(names, strategy, changed=self.show)
@@ -137,14 +137,15 @@ class SettingsPanel:
         ValueError, TypeError
             A setting makes no sense, in the words of the optimizer, schedule or strategy; or the user's own all-reduce is wrong.
         """
-        known = CALLS | self.strategy.calls
-        found = {name: calls.read(text, known, self.strategy.names) for name, text in self.sources().items()}
+        known, named = CALLS | self.strategy.calls | self.loss.calls, self.strategy.names | self.loss.names
+        found = {name: calls.read(text, known, named) for name, text in self.sources().items()}
         self.strategy.check(found.get("strategy"))
         return found
 
     def refresh(self):
-        """A cell may have made a data set, a strategy or an all-reduce."""
+        """A cell may have made a data set, a loss, a strategy or an all-reduce."""
         self.data_chooser.refresh()
+        self.loss.refresh()
         self.strategy.refresh()
 
     def injected(self):
