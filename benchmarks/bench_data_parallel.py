@@ -86,7 +86,7 @@ def check(world, name, ways, torch_too, batch):
     from mpi4py import MPI
 
     from dtnn.nn import BatchNorm2d
-    from dtnn.nn.parameters import named_layers
+    from dtnn.nn.tree import named_layers
 
     losses = {way: np.array([step() for _ in range(3)]) for way, step in ways.items() if way in ("one", "strong", "apart")}
     if torch_too:

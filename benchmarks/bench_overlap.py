@@ -126,7 +126,7 @@ def backward_of_layers(name, count, step_seconds, passes=7):
     """
     from dtnn.data import batch_last
     from dtnn.nn import Pass, cross_entropy
-    from dtnn.nn.parameters import named_parameters
+    from dtnn.nn.tree import named_parameters
 
     model = net(name)
     clock, step = Clock(model.net.layers), Pass()

@@ -7,7 +7,7 @@ import numpy as np
 
 import dtnn
 from dtnn.nn import Conv2d, Dropout, Pass, cross_entropy
-from dtnn.nn.parameters import named_layers
+from dtnn.nn.tree import named_layers
 
 RATE = 1e-3  # of checks: three steps change the loss by far more than rounding does
 LOSS, WEIGHTS = 4e-4, 0.05  # relative; weights: of what the first step changed them by

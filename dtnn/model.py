@@ -8,7 +8,8 @@ from .data import Samples, plain, samples
 from .description import code
 from .fitting import Fitting
 from .input_shape import dtype_of, inner, input_shape_of
-from .nn.parameters import check_layers, named_parameters
+from .nn.check_weights import check_layers
+from .nn.tree import named_parameters
 from .reuse import fresh
 from .training import Inference, evaluate, predict
 

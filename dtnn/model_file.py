@@ -5,7 +5,7 @@ import operator
 from . import allowed
 from .description import build_row, describe_row
 from .model import Model
-from .nn.parameters import named_parameters
+from .nn.tree import named_parameters
 from .training import Checkpoint
 from .weights import read, write
 

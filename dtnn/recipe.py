@@ -7,7 +7,7 @@ import sys
 
 from . import data, nn, optim, parallel, training
 from .description import describe_row
-from .nn.parameters import named_layers, named_parameters
+from .nn.tree import named_layers, named_parameters
 from .optim.schedule import Schedule
 from .spelled import call, made
 

@@ -2,7 +2,7 @@
 
 import copy
 
-from .nn.parameters import named_layers, named_parameters
+from .nn.tree import named_layers, named_parameters
 
 
 def fresh(layers):

@@ -7,7 +7,7 @@ import numpy as np
 from ..comm import run_threads
 from ..comm.collectives import WrongSum
 from ..nn.layer import call_forward
-from ..nn.parameters import named_layers
+from ..nn.tree import named_layers
 from ..optim import SGD
 from ..parallel import OutOfSync
 from ..records import Note

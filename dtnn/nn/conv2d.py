@@ -6,7 +6,7 @@ from ..allowed import flag
 from ..kernels import conv_depthwise, conv_direct, conv_im2col, conv_plain, conv_winograd
 from ..kernels.activations import sum_delta
 from ..kernels.conv_plan import Window
-from .init import first_bias, first_values, initialiser
+from .first_values import first_bias, first_values, initialiser
 from .layer import Layer, Parameter, keeps_weights
 from .numbers import pair, plain, whole
 from .outputs_only import outputs_only

@@ -3,7 +3,7 @@
 from ..allowed import flag
 from ..kernels import dense
 from ..kernels.activations import sum_delta
-from .init import first_bias, first_values, initialiser
+from .first_values import first_bias, first_values, initialiser
 from .layer import Layer, Parameter, keeps_weights
 from .numbers import whole
 from .outputs_only import outputs_only

@@ -1,13 +1,13 @@
 """`Parameters`: all parameters of a network in one flat vector, all gradients in another."""
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..kernels.aligned import SLACK, aligned
-from .layer import inside, own_parameters
+from .check_weights import check_gone, check_layers, check_shape, check_weights
+from .tree import named_buffers, named_layers, named_parameters
 
 ALIGNMENT = 16  # numbers; every segment starts at a cache line
 ROOM = 96  # numbers behind the trainable gradients, for what rides in their reduction
@@ -164,8 +164,10 @@ class Parameters:
 
     def state(self):
         """Copies of all parameters and buffers by name, for a checkpoint."""
-        arrays = {s.name: self.value[s.start : s.start + s.size].reshape(s.shape).copy() for s in self.segments}
-        return arrays | {name: array.copy() for name, array in self.buffers.items()}
+        return {name: array.copy() for name, array in self._by_name().items()}
+
+    def _by_name(self):
+        return {s.name: self.value[s.start : s.start + s.size].reshape(s.shape) for s in self.segments} | self.buffers
 
     def load(self, arrays):
         """Take the values from a dict by name; all of them must be there, with their shapes.
@@ -177,21 +179,8 @@ class Parameters:
         TypeError
             If it is no dict.
         """
-        if not isinstance(arrays, Mapping):
-            raise TypeError(f"weights are a dict of arrays by name, as model.state_dict() gives it, but got {arrays!r:.60}")
-        here = {s.name: self.value[s.start : s.start + s.size].reshape(s.shape) for s in self.segments} | self.buffers
-        missing, unknown = sorted(here.keys() - arrays.keys()), sorted(arrays.keys() - here.keys())
-        if missing or unknown:
-            raise ValueError(
-                f"these weights belong to another network: missing {missing or 'nothing'}, unknown {unknown or 'nothing'}; "
-                f"load them into a model of the same layers"
-            )
-        for name, array in here.items():
-            if np.shape(arrays[name]) != array.shape:
-                raise ValueError(
-                    f"{name} has shape {array.shape} in this network, but {np.shape(arrays[name])} in the weights to load; "
-                    f"load them into a model of the same layers and input shape"
-                )
+        here = self._by_name()
+        check_weights(arrays, here)
         for name, array in here.items():
             array[...] = arrays[name]
 
@@ -206,93 +195,5 @@ class Parameters:
         return Parameters, (self.layer, self.dtype)  # the layers carry the values; making it again makes the views
 
 
-def check_shape(name, array, shape):
-    """Raise a `ValueError` where something that was put in the place of an array has another shape.
-
-    >>> check_shape("linear_1.weight.value", 3.0, (2, 3))
-    Traceback (most recent call last):
-    ValueError: linear_1.weight.value was given the shape (), but its layer was built for (2, 3): ...
-    """
-    if np.shape(array) != shape:
-        raise ValueError(
-            f"{name} was given the shape {np.shape(array)}, but its layer was built for {shape}: "
-            f"write into it instead, {name.rpartition('.')[2]}[...] = numbers, or make a new model of the layers"
-        )
-
-
-def check_gone(name, layer):
-    """Raise a `ValueError` where something else is in the place of a `Parameter`, which would never be trained."""
-    attribute = name.rpartition(".")[2]
-    there = getattr(layer, attribute, None)
-    if there is not None:
-        kind = type(there).__name__
-        raise ValueError(f"{name} was replaced by {kind}, which nobody trains: write into it, {attribute}.value[...] = numbers")
-
-
 def rounded(size):
     return -(-size // ALIGNMENT) * ALIGNMENT
-
-
-def named_layers(root):
-    """(name, layer, trainable) of every layer below `root`, each once, in order.
-
-    A layer in a list is called by its class and its number among all of that class ("conv2d_2"), one that is an
-    attribute by the attribute's name ("body"); names are joined by dots.
-    """
-    counts, seen = {}, set()
-
-    def walk(layer, prefix, trainable):
-        for name, position, child in inside(layer):
-            if id(child) in seen:
-                continue
-            seen.add(id(child))
-            kind = type(child).__name__.lower()
-            if position is not None:
-                counts[kind] = counts.get(kind, 0) + 1
-                name = f"{kind}_{counts[kind]}"
-            live = trainable and child.trainable
-            yield prefix + name, child, live
-            yield from walk(child, prefix + name + ".", live)
-
-    yield from walk(root, "", root.trainable)
-
-
-def check_layers(root):
-    """Raise a `ValueError` where layers were put by hand into a network that is built, or taken out, or moved.
-
-    >>> from dtnn.nn import Linear, Residual, Sequential
-    >>> net = Sequential(Residual(Linear(2)))
-    >>> net.build((2,), np.random.default_rng(0))
-    (2,)
-    >>> net.layers[0].body.layers.append(Linear(2))
-    >>> check_layers(net)
-    Traceback (most recent call last):
-    ValueError: layer 2, Linear(2), was put into a network that is built already: ...
-    """
-    for layer in (root, *(layer for _, layer, _ in named_layers(root))):
-        if hasattr(layer, "check_unchanged"):  # a Sequential
-            layer.check_unchanged()
-
-
-def named_parameters(root):
-    """(name, parameter, trainable) of every parameter, each once: a tied one by its first name."""
-    seen, found = set(), []
-    for prefix, layer, live in [
-        ("", root, root.trainable),
-        *((name + ".", layer, live) for name, layer, live in named_layers(root)),
-    ]:
-        for name, parameter in own_parameters(layer):
-            if id(parameter) not in seen:
-                seen.add(id(parameter))
-                found.append((prefix + name, parameter, live and parameter.trainable))
-    return found
-
-
-def named_buffers(root, dtype):
-    """Running statistics by name; converts them to the network's type."""
-    found = {}
-    for prefix, layer in [("", root), *((name + ".", layer) for name, layer, _ in named_layers(root))]:
-        for name in layer.buffers:
-            setattr(layer, name, np.ascontiguousarray(getattr(layer, name), dtype))
-            found[prefix + name] = getattr(layer, name)
-    return found

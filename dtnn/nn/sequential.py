@@ -9,9 +9,9 @@ from ..kernels.tape import call
 from .activations import ReLU
 from .conv2d import Conv2d
 from .layer import Layer, call_forward
-from .parameters import named_layers
 from .passes import Pass, checked, joined
 from .pooling import MaxPool2d
+from .tree import named_layers
 
 
 class Sequential(Layer):

@@ -3,7 +3,8 @@
 import html
 from typing import NamedTuple
 
-from .parameters import check_layers, named_layers, named_parameters
+from .check_weights import check_layers
+from .tree import named_layers, named_parameters
 
 
 class Row(NamedTuple):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..nn import Conv2d
-from ..nn.parameters import named_layers
+from ..nn.tree import named_layers
 from ..plots.tiles import tiles
 from ..training.asked import check_model
 from .inner import layer_outputs

@@ -1,6 +1,6 @@
 """How the numbers inside a model are distributed: its weights, and what its layers give."""
 
-from ..nn.parameters import named_parameters
+from ..nn.tree import named_parameters
 from ..plots.histograms import histograms
 from ..training.asked import check_model
 from .inner import layer_outputs

@@ -11,7 +11,7 @@ from dtnn import machine
 from dtnn.kernels import dense, parts
 from dtnn.kernels.cache import Disk
 from dtnn.nn import BatchNorm2d, Conv2d, Flatten, Linear, MaxPool2d, Pass, ReLU, Sequential
-from dtnn.nn.parameters import named_parameters
+from dtnn.nn.tree import named_parameters
 
 WINOGRAD = (3, 8, 8), (
     Conv2d(16, 3, padding=1), BatchNorm2d(), ReLU(), Conv2d(16, 3, padding=1), ReLU(), MaxPool2d(2), Flatten(), Linear(10),

@@ -3,7 +3,7 @@
 import numpy as np
 
 from dtnn.nn import Parameters, Pass
-from dtnn.nn.parameters import named_parameters
+from dtnn.nn.tree import named_parameters
 
 
 def build(layer, shape, dtype=np.float64, seed=0):

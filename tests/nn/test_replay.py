@@ -10,8 +10,8 @@ from dtnn.comm import Serial
 from dtnn.data import Samples
 from dtnn.model import Model
 from dtnn.nn import Parameters, Pass, Sequential
-from dtnn.nn.parameters import named_parameters
 from dtnn.nn.replay import Replay
+from dtnn.nn.tree import named_parameters
 from dtnn.optim import SGD
 from dtnn.records import Step
 from dtnn.training import train

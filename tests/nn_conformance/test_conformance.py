@@ -9,7 +9,7 @@ import pytest
 
 from dtnn import nn
 from dtnn.nn import Concatenate, Layer, Parameters, Pass, Sequential
-from dtnn.nn.parameters import named_parameters
+from dtnn.nn.tree import named_parameters
 from tests.nn.checks import agree, check_gradients
 
 pytestmark = pytest.mark.slow  # compiles nearly every kernel there is

@@ -5,7 +5,7 @@ import pytest
 
 from dtnn import zoo
 from dtnn.nn import Pass, Sequential, cross_entropy
-from dtnn.nn.parameters import named_layers
+from dtnn.nn.tree import named_layers
 
 
 def apart(net):

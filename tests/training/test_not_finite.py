@@ -22,7 +22,7 @@ from dtnn.nn import (
     Sequential,
     TransformerEncoderBlock,
 )
-from dtnn.nn.parameters import named_layers
+from dtnn.nn.tree import named_layers
 from dtnn.parallel import Accumulate, AllReduce, LocalSGD, Sharded
 from dtnn.records import Epoch, Step
 from dtnn.training import NotFinite, train
