@@ -70,7 +70,7 @@ MAY_IMPORT = {
         "whole_file",
     },
     "same_run": {"records"},
-    "comparison": {"allowed", "records", "history", "cluster", "plots", "same_run"},
+    "comparison": {"allowed", "nn", "records", "history", "cluster", "plots", "same_run"},
     "description": GROUND | FIRST,
     "spelled": set(),
     "recipe": GROUND | FIRST | SECOND | {"training", "description", "spelled"},

@@ -5,7 +5,7 @@ import pytest
 import dtnn
 from dtnn.cluster import Run
 from dtnn.lab.compare_tab import MOST, CompareTab
-from tests.test_comparison import told
+from tests.comparison.test_comparison import told
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # ipywidgets' own
 
