@@ -20,6 +20,7 @@ from .allreduce_measured import Measured
 from .allreduce_tables import counts_table
 from .keeping import Keeping
 from .looks import Message, button, enlarged, faint, style, title
+from .once import OTHER
 from .own import called, own_allreduces
 from .panel import Panel, begin, namespace
 from .rounds import MOST
@@ -102,7 +103,7 @@ class AllReduceLab(Panel):
         self.node = widgets.BoundedIntText(ranks_per_node, min=1, max=MOST, layout={"width": "60px"}).add_class("dtnn-node")
         self.grid = widgets.Dropdown(options=_grids(ranks), value=rows, layout={"width": "90px"}).add_class("dtnn-grid")
         self.round = widgets.IntSlider(0, 0, 1, description="done", layout={"width": "300px"})
-        self.play_button = button("▶ play", self.play, "one round after the other").add_class("dtnn-play")
+        self.play_button = button("▶ play", self.play, "one round after the other", within=OTHER).add_class("dtnn-play")
         back = button("◀", self.back, "one round back").add_class("dtnn-back")
         forward = button("step ▶", self.forward, "one round on").add_class("dtnn-forward")
         self.message, self.picture = Message(), Sheet(*SIZE, scale=self._scale)

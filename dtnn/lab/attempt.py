@@ -2,13 +2,11 @@
 
 import asyncio
 import threading
-import time
 
 from .looks import button
+from .once import OTHER
 from .panel import begin
 from .trial import Ended
-
-DOUBLE = 0.4  # seconds within which a second click belongs to the first
 
 
 class Attempt:
@@ -25,8 +23,8 @@ class Attempt:
     """
 
     def __init__(self, word, tip, work, failed):
-        self.word, self._work, self._failed, self._ending, self._begun = word, work, failed, None, 0.0
-        self.button = button(word, self.click, tip)
+        self.word, self._work, self._failed, self._ending = word, work, failed, None
+        self.button = button(word, self.click, tip, within=OTHER)
 
     @property
     def busy(self):
@@ -34,12 +32,10 @@ class Attempt:
         return self._ending is not None
 
     def click(self):
-        """Begin the work, or end it; without an event loop it is done when this returns. A double click begins it."""
+        """Begin the work, or end it; without an event loop it is done when this returns."""
         if self.busy:
-            if time.monotonic() - self._begun > DOUBLE:
-                self.end()
+            self.end()
             return None
-        self._begun = time.monotonic()
         self._ending, self.button.description = threading.Event(), "■ stop"
         return begin(self._attend())
 

@@ -1,7 +1,6 @@
 """`BuilderPanel`: the builder with buttons."""
 
 import math
-import time
 
 import ipywidgets as widgets
 
@@ -19,7 +18,6 @@ from .panel import Panel, namespace
 from .sheet import Sheet
 
 FIRST = ("Conv2d", "Linear", "ReLU", "MaxPool2d", "Flatten", "BatchNorm2d", "Dropout")  # what is wanted most
-DOUBLE = 0.5  # seconds within which a second click is part of a double click
 
 
 class BuilderPanel(Panel):
@@ -39,7 +37,7 @@ class BuilderPanel(Panel):
 
     def __init__(self, model=None, changed=None, names=None):
         self.builder = Builder(model, namespace() if names is None else names)
-        self.changed, self.classes, self._removed = changed, 10, -math.inf
+        self.changed, self.classes = changed, 10
         self._rows, self._open, self._form, self._form_key, self._code = [], None, None, None, ""
         self._make()
         self._leave = after_each_cell(self._after_cell)
@@ -105,8 +103,6 @@ class BuilderPanel(Panel):
     def _act(self, name, index, text=""):
         if index >= len(self.builder.calls):
             return  # a second click on a row that has gone
-        if name == "remove" and self._again():
-            return
         if name == "code":
             self._do(self.builder.replace, index, text, place=self._rows[index].told)
             return
@@ -118,11 +114,6 @@ class BuilderPanel(Panel):
         to = {"up": max(0, index - 1), "down": min(last, index + 1)}.get(name)
         self._open = None if name in ("remove", "duplicate") else to if opened == index else opened
         self._do(*(self.builder.move, index, to) if to is not None else (getattr(self.builder, name), index))
-
-    def _again(self):
-        """Whether this is the second half of a double click on what takes a layer out, where the next one stands by now."""
-        before, self._removed = self._removed, time.monotonic()
-        return self._removed - before < DOUBLE
 
     def _change(self, name, source):
         self._do(self.builder.change, self._open, name, source, place=self._rows[self._open].told)

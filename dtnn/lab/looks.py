@@ -5,6 +5,7 @@ import html
 import ipywidgets as widgets
 
 from ..sentence import noted, sentence
+from .once import REPEAT, once
 
 CSS = """<style>
 .dtnn-panel { border: 1px solid var(--jp-border-color2, #ccc); border-radius: 4px; padding: 6px 8px; overflow: hidden; }
@@ -111,8 +112,9 @@ def in_words(error):
     return f"{who}{error}{noted(error)}" if plain else f"{who}{sentence(error)}"
 
 
-def button(text, clicked, tip="", style="", **layout):
-    """A button whose function is called with nothing."""
+def button(text, clicked, tip="", style="", within=REPEAT, **layout):
+    """A button whose function is called with nothing, `once` for a double click."""
     made = widgets.Button(description=text, tooltip=tip, button_style=style, layout={"width": "auto", **layout})
-    made.on_click(lambda _: clicked())
+    act = once(clicked, within)
+    made.on_click(lambda _: act())
     return made

@@ -11,6 +11,7 @@ from ..parallel import AllReduce
 from . import given, play_columns
 from .keeping import Keeping
 from .looks import WRAP, Message, button, enlarged, faint, style
+from .once import OTHER
 from .panel import Panel, begin
 from .play_controls import MOST, SETS, PlayControls
 from .play_view import PlayView
@@ -65,7 +66,7 @@ class Playground(Panel):
 
     def _make(self, data, ranks, scale):
         self.controls = PlayControls(data, ranks, self._begin)
-        self.run_button = button("▶ run", self.run, "train on", "success").add_class("dtnn-run")
+        self.run_button = button("▶ run", self.run, "train on", "success", within=OTHER).add_class("dtnn-run")
         step = button("step", self._step_clicked, "one step").add_class("dtnn-one-step")
         anew = button("anew", self.begin_anew, "first weights again").add_class("dtnn-anew")
         self.message, layout = Message(), {"flex": "1 1 190px", "margin": "0 0 0 8px"}

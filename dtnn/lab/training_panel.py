@@ -13,12 +13,12 @@ from ..plots.phase_words import MEANING, phase_words
 from ..records import Paused, Phase, Step
 from .insights import Insights
 from .looks import Message, button, faint
+from .once import OTHER
 from .panel import begin
 from .rescue import Rescue
 
 STOP_TIP = "end after the step that is under way, with what was trained so far"
 PHASE_TIP = f"one phase of a step, then pause: {', '.join(MEANING)}"
-DOUBLE = 0.5  # seconds within which a second click is part of a double click, on a button that says something else meanwhile
 PATIENCE = 3.0  # seconds that a run has to end as it was asked to, before another click ends it at once
 LATE = "stopping; it has not ended yet: Stop once more ends it at once, in the middle of a step"
 RECENT = 40  # records among which the last pause and its phase are
@@ -49,10 +49,10 @@ class TrainingPanel:
     def __init__(self, model, settings, cluster=None, ended=None):
         self._model, self._settings, self._given, self._ended = model, settings, cluster, ended
         self.cluster, self.run, self.busy, self._place = cluster, None, False, None
-        self._closed, self._stopping, self._paused_at, self._rescue = False, 0.0, 0.0, None  # moments; 0.0: not yet
+        self._closed, self._stopping, self._rescue = False, 0.0, None  # when it was asked to stop; 0.0: not yet
         self.train_button = button("Train", self.train, "train what is built here", "success").add_class("dtnn-train")
         self.stop_button = button("Stop", self.stop, STOP_TIP).add_class("dtnn-stop")
-        self.pause_button = button("Pause", self.pause, "all ranks after the same step").add_class("dtnn-pause")
+        self.pause_button = button("Pause", self.pause, "all ranks after the same step", within=OTHER).add_class("dtnn-pause")
         self.step_button = button("Step", self.step, "one step, or the rest of one, then pause").add_class("dtnn-step")
         self.phase_button = button("Phase", self.step_phase, PHASE_TIP).add_class("dtnn-step-phase")
         self.lr = widgets.FloatText(layout={"width": "90px"}, tooltip="the learning rate from now on").add_class("dtnn-lr")
@@ -96,10 +96,8 @@ class TrainingPanel:
             self.run.interrupt()
 
     def pause(self):
-        """Wait after the present step, or go on; a double click is one."""
-        before, self._paused_at = self._paused_at, time.monotonic()
-        if self._paused_at - before > DOUBLE:
-            self._steer(lambda run: run.resume() if run.state == "paused" else run.pause())
+        """Wait after the present step, or go on."""
+        self._steer(lambda run: run.resume() if run.state == "paused" else run.pause())
 
     def step(self):
         """One step, then a pause."""

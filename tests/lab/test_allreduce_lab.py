@@ -373,7 +373,7 @@ def test_one_that_runs_for_long_is_told_in_words():
     assert "at first" in words
 
 
-def test_a_double_click_measures_once(lab):
+def test_a_double_click_measures_once(lab, mouse):
     async def notebook():
         lab.measured.measuring.button.click()
         lab.measured.measuring.button.click()

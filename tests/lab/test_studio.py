@@ -9,8 +9,8 @@ import pytest
 import dtnn
 from dtnn.cluster.weights import newest
 from dtnn.lab import Studio
+from dtnn.lab.once import OTHER
 from dtnn.lab.panel import Panel
-from dtnn.lab.training_panel import DOUBLE
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # ipywidgets' own
 
@@ -112,7 +112,7 @@ def test_the_loop_stays_free_and_a_second_click_does_nothing(studio):
     assert len(ticks) > 3, "other things ran meanwhile"
 
 
-def test_double_clicks_on_pause_and_then_on_stop_lose_nothing(studio):
+def test_double_clicks_on_pause_and_then_on_stop_lose_nothing(studio, mouse):
     studio.settings.epochs.value, training = 10**6, studio.training
     before = studio.model.state_dict()["linear_1.weight"]
 
@@ -120,10 +120,14 @@ def test_double_clicks_on_pause_and_then_on_stop_lose_nothing(studio):
         training.train_button.click()
         await until(lambda: studio.run and studio.run.records.last(dtnn.records.Step), studio)
         training.pause_button.click()
-        await until(lambda: studio.run.state == "paused", studio)
         training.pause_button.click()
+        await until(lambda: studio.run.state == "paused", studio)
+        before, step = studio.run.records.last(dtnn.records.Step).step, training.step_button
+        step.click()
+        step.click()
         await asyncio.sleep(0.3)
         assert studio.run.state == "paused", "a double click is one click"
+        assert studio.run.records.last(dtnn.records.Step).step == before + 1
         training.stop_button.click()
         training.stop_button.click()
         await asyncio.sleep(0.1)
@@ -215,7 +219,6 @@ def test_pause_step_another_rate_and_on(studio):
         await until(lambda: newest().step == step + 1 and run.state == "paused", studio)
         training.lr.value = 0.005
         training.lr_button.click()
-        await asyncio.sleep(DOUBLE)
         training.pause_button.click()
         await until(lambda: newest().lr == 0.005, studio)
         training.lr.value = -1.0
@@ -253,7 +256,6 @@ def test_a_step_is_made_phase_by_phase(studio):
         assert f"forward of step {step + 2:,}" in training.phase.value
         assert "forward of step" not in training.pane.line.value, "once is enough"
         assert f"step {step + 1:,} ·" in training.pane.line.value
-        await asyncio.sleep(DOUBLE)
         training.pause_button.click()
         await until(lambda: last(dtnn.records.Step).step > step + 5 and training.phase.value == "", studio)
         training.phase_button.click()
@@ -549,15 +551,21 @@ def test_clicks_in_the_list(studio):
     assert panel._form.controls["rate"].value == 0.5
 
 
-def test_a_double_click_takes_one_layer_out(studio):
+def test_a_double_click_adds_takes_out_and_undoes_one_layer(studio, mouse):
     panel, before = studio.building, studio.builder.calls
-    out = panel._rows[1].head.children[5]
+    again, out = panel._rows[1].head.children[4], panel._rows[1].head.children[5]
     out.click()
     out.click()
     assert studio.builder.calls == (before[0], *before[2:])
-    panel._removed -= 1.0
+    time.sleep(OTHER)
     out.click()
     assert studio.builder.calls == (before[0], *before[3:])
+    panel.undo.click()
+    panel.undo.click()
+    assert studio.builder.calls == (before[0], *before[2:])
+    again.click()
+    again.click()
+    assert len(studio.builder.calls) == len(before)
 
 
 def test_an_opened_layer_tells_what_it_is(studio):
