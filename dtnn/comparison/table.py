@@ -79,7 +79,7 @@ class Table:
 
     @property
     def page(self):
-        """As HTML: of few runs each has a column; of many each has a row, and its settings stand below its name."""
+        """As HTML: of few runs each has a column; of many each has a row, and below it its settings."""
         rows = self._columns() if len(self.found) <= FEW else self._rows()
         body = "".join(f"<tr>{''.join(row)}</tr>" for row in rows)
         return f'<table style="display: table; max-width: 100%; border-collapse: collapse">{body}</table>'
@@ -95,13 +95,15 @@ class Table:
             yield [_head(key), *(self._result(name, key) for name in names)]
 
     def _rows(self):
-        """A row for each run."""
+        """A row for each run, and one below it for what is its own: settings, and its state if it isn't done."""
         yield [_cell("run", tag="th"), *map(_head, self.results)]
         for name in self.found:
+            yield [_cell(escape(name)), *(self._result(name, key) for key in self.results)]
             told = [f"{key} {self.setting(name, key)}" for key in self.varied]
             told += [self.found[name]["state"]] * (self.found[name]["state"] != "done")
-            small = f'<br><small style="opacity: 0.75">{escape(" · ".join(told))}</small>' if told else ""
-            yield [_cell(escape(name) + small), *(self._result(name, key) for key in self.results)]
+            if told:
+                small = f'<span style="opacity: 0.8; font-size: 0.92em">{escape(" · ".join(told))}</span>'
+                yield [_cell(small, f"{WORDS}; padding: 0 10px 6px 12px", f'td colspan="{1 + len(self.results)}"')]
 
     def _result(self, name, key):
         text = escape(brief(self.found[name].get(key)))
@@ -109,9 +111,9 @@ class Table:
 
 
 def _cell(text, style=WORDS, tag="td"):
-    return f'<{tag} style="{style}">{text}</{tag}>'
+    return f'<{tag} style="{style}">{text}</{tag.split()[0]}>'
 
 
 def _head(name):
     """The name of a setting or a result, which may go on in a next line."""
-    return _cell(escape(name).replace("_", "_<wbr>").replace("/", "/<wbr>"), CELL, "th")
+    return _cell(escape(name).replace("_", "_<wbr>"), CELL, "th")
