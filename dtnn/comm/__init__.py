@@ -3,12 +3,13 @@
 None of this imports mpi4py before an `MPI` or a `Pool` is made: importing it starts MPI in the process.
 """
 
-from .communicator import Communicator, Request
+from .communicator import Communicator
 from .failures import Deadlock, Mismatch, RankFailed
 from .group import group, run_threads
 from .mpi import MPI
 from .ordered import Ordered
 from .pool import Pool
+from .request import Request
 from .serial import Serial
 from .threads import Threads
 

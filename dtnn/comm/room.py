@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 
-from .checked import described
 from .failures import RankFailed
 from .meeting import Meeting
 from .waits import Wait, Waits
@@ -158,21 +157,3 @@ class Room:
     def gone(self):
         """The ranks that will do no more."""
         return [rank for rank in range(self.size) if self.has_left(rank)]
-
-
-class Letter:
-    """An array on its way from one rank to another."""
-
-    def __init__(self, source, dest, tag, array, elements):
-        self.source, self.dest, self.tag, self.array, self.elements = source, dest, tag, array, elements
-        self.received, self.number = False, 0
-
-    def is_received(self):
-        return self.received
-
-    def __lt__(self, other):
-        """Whether it was posted earlier."""
-        return self.number < other.number
-
-    def __str__(self):
-        return f"{described(self.array)} to rank {self.dest} (tag {self.tag})"

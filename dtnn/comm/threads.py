@@ -10,10 +10,10 @@ import numpy as np
 
 from ..allowed import whole
 from .checked import described, known_color, known_rank, known_tag
-from .failures import Mismatch
 from .flat import flat, number_or_array, put_back, reducible
+from .letter import Letter
 from .meeting import Meet
-from .room import Letter, Room
+from .room import Room
 
 MOST_KEY = 2**31
 
@@ -45,7 +45,7 @@ class Threads:
         self.wait(box.__len__, f"to receive {described(array)} from rank {source} (tag {tag})")
         letter = box.pop(0)
         try:
-            _check_letter(letter, array, self.rank)
+            letter.check(array)
             elements[...] = letter.elements
         finally:
             self._room.sign(letter)
@@ -193,9 +193,3 @@ def _reduced(part, operation, arrays):
     for other in others:
         operation(total, other, out=total)
     return total
-
-
-def _check_letter(letter, array, rank):
-    sent, wanted = described(letter.array), described(array)
-    if sent != wanted:
-        raise Mismatch(f"rank {letter.source} sent {sent} to rank {rank}, which receives {wanted}; make them alike")
