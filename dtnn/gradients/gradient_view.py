@@ -1,18 +1,16 @@
 """`GradientView`: the gradients of all ranks in one step, to be read, computed with and drawn."""
 
-import base64
-import binascii
 import math
-from html import escape
 
 import numpy as np
 
 from ..allowed import listed, shown
 from ..records import Gradients, GradientValues
+from . import gradient_table
+from .gradient_values import rows
 from .noise_scale import ratio, signal_and_noise
 
 WRONG = 1e-3  # from which relative difference on what came of the reduction is said not to be the sum
-DTYPES = ("float16", "float32", "float64")
 
 
 class GradientView:
@@ -137,29 +135,17 @@ class GradientView:
 
     def before(self, name=None):
         """Each rank's own gradient of a parameter: (ranks, *shape); (ranks, numbers) where not all were told (`left_out`)."""
-        return self._rows(name, "before")
+        return rows(self.parameters, name, "before", self.step)
 
     def reduced(self, name=None):
         """The same after the reduction; one row where all ranks held the same."""
-        return self._rows(name, "after")
+        return rows(self.parameters, name, "after", self.step)
 
     @property
     def left_out(self):
         """What is not there in full, in words; "" if nothing."""
         thinned = {name: entry["every"] for name, entry in self.parameters.items() if entry["every"] > 1}
         return "; ".join(f"{name}: one number in {every}" for name, every in thinned.items())
-
-    def _rows(self, name, which):
-        if name is None and len(self.parameters) == 1:
-            name = next(iter(self.parameters))
-        if not isinstance(name, str) or name not in self.parameters:
-            there = f"there are {', '.join(self.parameters)}" if self.parameters else 'ask for one: run.gradients("linear_1")'
-            raise ValueError(f"the numbers of {name!r} were not told in step {self.step}; {there}")
-        entry = self.parameters[name]
-        try:
-            return _decoded(entry, entry[which])
-        except (KeyError, TypeError, ValueError, binascii.Error) as error:
-            raise ValueError(f"the gradients of {name} in step {self.step} are damaged: {error}") from None
 
     def _place(self, layer):
         if layer not in self.layers:
@@ -189,42 +175,18 @@ class GradientView:
             return ""
         return f"rank {rank} went on with something else than the sum: {layer} was off by {100 * value:.3g} %"
 
+    @property
+    def noise_words(self):
+        """The noise scale of this step, in words."""
+        return gradient_table.noise_words(self)
+
     def __str__(self):
-        cells = [_head(self.ranks), *(self._line(layer) for layer in self.layers)]
-        widths = [max(map(len, column)) for column in zip(*cells)]
-        lines = ["  ".join([cell.ljust(width) for cell, width in zip(line, widths)][:1] + _right(line, widths)) for line in cells]
-        noise = self._noise() if self.ranks > 1 else ""
-        return "\n".join(
-            filter(None, [self.title, *lines, noise, self.warning, self.left_out and f"not in full: {self.left_out}"])
-        )
+        return gradient_table.text(self)
 
     __repr__ = __str__
 
     def _repr_html_(self):
-        head = "".join(f"<th>{escape(name)}</th>" for name in _head(self.ranks))
-        body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in self._line(layer))}</tr>" for layer in self.layers)
-        below = "".join(f"<p>{escape(text)}</p>" for text in (self.warning, self.left_out) if text)
-        return f"<p>{escape(self.title)}</p><table><tr>{head}</tr>{body}</table>{below}"
-
-    def _noise(self):
-        scale = self.noise_scale
-        if math.isnan(scale):
-            return "no noise scale: in this step the noise hides the signal"
-        return f"noise scale {_number(scale)} samples (one step's estimate)"
-
-    def _line(self, layer):
-        place = self._place(layer)
-        cosines = self.cosines(layer)[~np.eye(self.ranks, dtype=bool)]
-        cosine = np.nanmean(cosines) if np.isfinite(cosines).any() else math.nan
-        norms = [_number(norm) for norm in self.norms[place]]
-        return [layer, *norms, _number(self.total[place]), _number(cosine), _number(ratio(*self.signal_and_noise(layer)))]
-
-
-def _decoded(entry, texts):
-    if entry["dtype"] not in DTYPES:
-        raise ValueError(f"their type is {entry['dtype']!r:.40}")
-    rows = np.stack([np.frombuffer(base64.b64decode(text, validate=True), entry["dtype"]) for text in texts])
-    return rows.reshape(len(rows), *entry["shape"]) if entry["every"] == 1 else rows
+        return gradient_table.page(self)
 
 
 def _mean_of_others(cosines, rank):
@@ -232,17 +194,5 @@ def _mean_of_others(cosines, rank):
     return float(np.nanmean(others)) if np.isfinite(others).any() else math.nan
 
 
-def _head(ranks):
-    return ["layer", *(f"rank {rank}" for rank in range(ranks)), "sum", "cosine", "noise scale"]
-
-
-def _right(line, widths):
-    return [cell.rjust(width) for cell, width in list(zip(line, widths))[1:]]
-
-
 def _samples(samples):
     return f"{' + '.join(map(str, samples))} samples" if len(samples) < 9 else f"{sum(samples):,} samples"
-
-
-def _number(value):
-    return "-" if value != value else f"{value:.3g}"

@@ -101,14 +101,10 @@ def gradients_figure(view):
     Parameters
     ----------
     view : GradientView
-        Also with `title`, `warning`, `noise_scale`, `asked`.
+        Also with `title`, `noise_words`, `warning`, `asked`.
     """
     rows = min(max(len(view.layers), 4), MOST_ROWS)
-    words = [view.title]
-    if np.isfinite(view.noise_scale):
-        scale = f"{view.noise_scale:,.0f}" if view.noise_scale >= 100 else f"{view.noise_scale:.3g}"
-        words.append(f"noise scale {scale} samples, as this one step tells it")
-    words += [view.warning] if view.warning else []
+    words = list(filter(None, [view.title, view.noise_words if view.ranks > 1 else "", view.warning]))
     figure = Sheet(figsize=(9.6, 2.1 + 0.22 * rows + 0.2 * len(words)), dpi=100, layout=Fitted())
     left, right = figure.subplots(1, 2, width_ratios=(1.25, 1))
     gradient_norms(view, left)

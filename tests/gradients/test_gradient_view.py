@@ -135,3 +135,10 @@ def test_a_last_batch_of_one_sample_does_not_spoil_the_noise_scale():
     whole = [told({"a": rng.standard_normal((2, 50)) + 1}, [8, 8]) for _ in range(20)]
     last = told({"a": np.stack([rng.standard_normal(50), np.zeros(50)])}, [1, 0])
     assert noise_scale([*whole, last]) == noise_scale(whole) > 0
+
+
+def test_a_noise_that_is_negative_is_no_number_of_samples():
+    view = GradientView(told({"linear_1": np.array([[0.025, 0.0], [1.5, 0.0]])}, [4, 12]))
+    assert view.noise_scale < 0
+    assert view.noise_words == "no noise scale: in this step the ranks differ less than noise would make them"
+    assert str(view).splitlines()[2].split()[-1] == "-"

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from dtnn.plots.axes import Sheet, dress, names, paper, slanted
 from dtnn.plots.canvas import Canvas
 from dtnn.plots.limits import few_ticks
-from dtnn.plots.rulers import Ruler
+from dtnn.plots.ruler import Ruler
 
 
 def usual(ax):
