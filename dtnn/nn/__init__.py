@@ -1,7 +1,7 @@
 """Layers, losses and metrics, in PyTorch's words; no communication, no data."""
 
 from ..absent import absent
-from .activations import ELU, GELU, Arctanh, LeakyReLU, Log, ReLU, Sigmoid, SiLU, Tanh
+from .activations import Arctanh, Log, Sigmoid, Tanh
 from .attention import MultiHeadAttention, TransformerEncoderBlock
 from .average_pooling import AdaptiveAvgPool2d, AvgPool2d, GlobalAvgPool2d
 from .batch_norm import BatchNorm1d, BatchNorm2d
@@ -30,6 +30,7 @@ from .metrics import accuracy
 from .parameters import Parameters
 from .passes import Pass
 from .pooling import MaxPool2d
+from .rectifiers import ELU, GELU, LeakyReLU, ReLU, SiLU
 from .regression_losses import Huber
 from .reshape import Reshape
 from .sequential import Sequential

@@ -5,7 +5,7 @@ import numpy as np
 from ..allowed import flag
 from ..kernels.batched import batched_product
 from ..kernels.softmax import softmax, softmax_gradient
-from .activations import GELU
+from .build_checks import check_samples
 from .combine import Residual
 from .dropout import Dropout
 from .layer import Layer
@@ -13,6 +13,7 @@ from .layer_norm import LayerNorm
 from .linear import Linear
 from .numbers import plain, whole
 from .passes import Pass
+from .rectifiers import GELU
 from .sequential import Sequential
 
 
@@ -53,10 +54,7 @@ class MultiHeadAttention(Layer):
 
     def build(self, shape, rng):
         """(D, T), unchanged"""
-        if len(shape) != 2:
-            raise ValueError(
-                f"{self!r} takes samples of shape (D, T), but gets {tuple(shape)}; put Embedding(vocabulary, D) before it"
-            )
+        check_samples(self, shape, "(D, T)", "put Embedding(vocabulary, D) before it")
         if shape[0] % self.heads:
             raise ValueError(
                 f"{self!r}: heads {self.heads} must divide the {shape[0]} features; use another number of heads or features"

@@ -5,6 +5,7 @@ import numpy as np
 from ..allowed import flag
 from ..kernels.averages import average, average_gradient
 from ..kernels.tape import call
+from .build_checks import check_samples
 from .layer import Layer
 from .numbers import pair, plain
 from .passes import Pass, checked, joined
@@ -50,7 +51,7 @@ class AvgPool2d(Layer):
 
     def build(self, shape, rng):
         """(C, H, W) -> (C, HO, WO)"""
-        check_image(self, shape)
+        check_samples(self, shape, "(C, H, W)", "pooling comes before Flatten()")
         return (shape[0], *pool_output(self, shape))
 
     def forward(self, x, step=None):
@@ -95,7 +96,7 @@ class AdaptiveAvgPool2d(Layer):
 
     def build(self, shape, rng):
         """(C, H, W) -> (C, HO, WO)"""
-        check_image(self, shape)
+        check_samples(self, shape, "(C, H, W)", "pooling comes before Flatten()")
         return (shape[0], *self._output)
 
     def forward(self, x, step=None):
@@ -124,7 +125,7 @@ class GlobalAvgPool2d(Layer):
 
     def build(self, shape, rng):
         """(C, H, W) -> (C,)"""
-        check_image(self, shape)
+        check_samples(self, shape, "(C, H, W)", "pooling comes before Flatten()")
         return (shape[0],)
 
     def forward(self, x, step=None):
@@ -132,12 +133,6 @@ class GlobalAvgPool2d(Layer):
         limits = [np.array([[0], [extent]]) for extent in x.shape[1:3]]
         y, backward = average_over(self, x, limits, [high - low for low, high in limits], step)
         return y.reshape(len(y), -1), lambda dy, into=None: backward(dy.reshape(y.shape), into)
-
-
-def check_image(layer, shape):
-    """ValueError if that is no shape of an image."""
-    if len(shape) != 3:
-        raise ValueError(f"{layer!r} takes samples of shape (C, H, W), but gets {tuple(shape)}; pooling comes before Flatten()")
 
 
 def average_over(layer, x, limits, counts, step):

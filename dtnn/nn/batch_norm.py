@@ -9,6 +9,7 @@ from ..allowed import flag
 from ..kernels import normalization as kernels
 from ..kernels.parts import parts_for, run
 from ..kernels.tape import call
+from .build_checks import check_samples, keeps_weights
 from .layer import Layer, Parameter
 from .numbers import plain
 from .passes import Pass, checked, joined
@@ -22,7 +23,7 @@ class BatchNorm2d(Layer):
     Parameters
     ----------
     eps : float
-        Added to the variance, so that nothing is divided by 0.
+        Added to the variance, so that nothing is divided by 0; in [0, 1].
     momentum : float
         Share of the new batch in the running statistics, in [0, 1].
     sync : bool
@@ -49,16 +50,15 @@ class BatchNorm2d(Layer):
 
     def __init__(self, eps=1e-5, momentum=0.1, sync=False):
         self.eps, self.momentum, self.sync = plain(eps), plain(momentum), sync
-        for name, value, low in (("eps", eps, 0), ("momentum", momentum, 0)):
-            if not isinstance(value, Real) or isinstance(value, bool) or not low <= value <= 1:
+        for name, value in (("eps", eps), ("momentum", momentum)):
+            if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= value <= 1:
                 raise ValueError(f"{type(self).__name__}: {name} is {value!r}; it must be a number in [0, 1]")
         flag(f"{type(self).__name__}: sync", sync)
         self.weight = self.bias = None
 
     def build(self, shape, rng):
         """(C, H, W), unchanged"""
-        if len(shape) != 3:
-            raise ValueError(f"{self!r} takes samples of shape (C, H, W), but gets {tuple(shape)}; use BatchNorm1d() for rows")
+        check_samples(self, shape, "(C, H, W)", "use BatchNorm1d() for rows")
         return make_parameters(self, shape)
 
     def forward(self, x, step=None, relu=False, added=None):
@@ -168,10 +168,7 @@ class BatchNorm1d(Layer):
 
     def build(self, shape, rng):
         """(D,) or (D, T), unchanged"""
-        if len(shape) not in (1, 2):
-            raise ValueError(
-                f"{self!r} takes samples of shape (D,) or (D, T), but gets {tuple(shape)}; use BatchNorm2d() for images"
-            )
+        check_samples(self, shape, "(D,) or (D, T)", "use BatchNorm2d() for images")
         return make_parameters(self, shape)
 
 
@@ -182,11 +179,7 @@ def divided(kernel, x, *arguments):
 
 def make_parameters(layer, shape):
     """weight 1, bias 0, running mean 0 and variance 1, for each of the C channels."""
-    if layer.weight is None:
+    if not keeps_weights(layer, tuple(shape[:1])):
         layer.weight, layer.bias = Parameter(np.ones(shape[0]), decay=False), Parameter(np.zeros(shape[0]), decay=False)
         layer.running_mean, layer.running_var = np.zeros(shape[0], np.float32), np.ones(shape[0], np.float32)
-    elif layer.weight.value.shape != shape[:1]:
-        raise ValueError(
-            f"{layer!r} has {layer.weight.value.size} channels already, but here it needs {shape[0]}; use a new layer"
-        )
     return tuple(shape)

@@ -6,8 +6,9 @@ from ..allowed import flag
 from ..kernels import conv_depthwise, conv_direct, conv_im2col, conv_plain, conv_winograd
 from ..kernels.activations import sum_delta
 from ..kernels.conv_plan import Window
+from .build_checks import check_samples, keeps_weights
 from .first_values import first_bias, first_values, initialiser
-from .layer import Layer, Parameter, keeps_weights
+from .layer import Layer, Parameter
 from .numbers import pair, plain, whole
 from .outputs_only import outputs_only
 from .passes import Pass, checked
@@ -93,10 +94,7 @@ class Conv2d(Layer):
 
     def build(self, shape, rng):
         """(C, H, W) -> (M, HO, WO)"""
-        if len(shape) != 3:
-            raise ValueError(
-                f"{self!r} takes samples of shape (C, H, W), but gets {tuple(shape)}; convolutions come before Flatten()"
-            )
+        check_samples(self, shape, "(C, H, W)", "convolutions come before Flatten()")
         if shape[0] % self.groups or self.channels % self.groups:
             raise ValueError(
                 f"{self!r}: groups {self.groups} must divide the {shape[0]} channels of the input and the {self.channels} of "

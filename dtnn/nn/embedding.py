@@ -3,7 +3,8 @@
 import numpy as np
 
 from ..kernels.embedding import add_rows, look_up
-from .layer import Layer, Parameter, keeps_weights
+from .build_checks import check_samples, keeps_weights
+from .layer import Layer, Parameter
 from .numbers import whole
 from .passes import Pass, checked, joined
 
@@ -44,10 +45,7 @@ class Embedding(Layer):
 
     def build(self, shape, rng):
         """(T,) -> (D, T)"""
-        if len(shape) != 1:
-            raise ValueError(
-                f"{self!r} takes samples of tokens of shape (T,), but gets {tuple(shape)}; it must be the first layer"
-            )
+        check_samples(self, shape, "(T,)", "it takes tokens, and must be the first layer")
         if not keeps_weights(self, (self.vocabulary, self.features)):
             self.weight = Parameter(rng.standard_normal((self.vocabulary, self.features)) / np.sqrt(self.features))
         return (self.features, shape[0])
@@ -104,10 +102,7 @@ class Positions(Layer):
 
     def build(self, shape, rng):
         """(D, T), unchanged"""
-        if len(shape) != 2:
-            raise ValueError(
-                f"{self!r} takes samples of shape (D, T), but gets {tuple(shape)}; put Embedding(vocabulary, D) before it"
-            )
+        check_samples(self, shape, "(D, T)", "put Embedding(vocabulary, D) before it")
         if not keeps_weights(self, tuple(shape)):
             self.weight = Parameter(0.02 * rng.standard_normal(shape), decay=False)
         return tuple(shape)

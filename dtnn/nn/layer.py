@@ -144,21 +144,3 @@ def inside(layer):
 def own_parameters(layer):
     """(name, parameter) of a layer itself, without those of the layers inside it."""
     return [(name, held) for name, held in vars(layer).items() if isinstance(held, Parameter)]
-
-
-def keeps_weights(layer, shape):
-    """Whether a layer, built before, goes on with the weights that it has: one layer used twice in a network.
-
-    Raises
-    ------
-    ValueError
-        If they have another shape.
-    """
-    if layer.weight is None:
-        return False
-    if layer.weight.value.shape != shape:
-        raise ValueError(
-            f"{layer!r} has weights of shape {layer.weight.value.shape} already, but here it needs {shape}; "
-            f"use a new layer where the input has another shape"
-        )
-    return True

@@ -5,7 +5,8 @@ import numpy as np
 from ..allowed import number
 from ..kernels import layer_norm as kernels
 from ..kernels.tape import call
-from .layer import Layer, Parameter, keeps_weights
+from .build_checks import check_samples, keeps_weights
+from .layer import Layer, Parameter
 from .numbers import plain
 from .passes import Pass, checked, joined
 
@@ -41,10 +42,7 @@ class LayerNorm(Layer):
 
     def build(self, shape, rng):
         """(D,) or (D, T), unchanged"""
-        if len(shape) not in (1, 2):
-            raise ValueError(
-                f"{self!r} takes samples of shape (D,) or (D, T), but gets {tuple(shape)}; use BatchNorm2d() for images"
-            )
+        check_samples(self, shape, "(D,) or (D, T)", "use BatchNorm2d() for images")
         if not keeps_weights(self, (shape[0],)):
             self.weight, self.bias = Parameter(np.ones(shape[0]), decay=False), Parameter(np.zeros(shape[0]), decay=False)
         return tuple(shape)

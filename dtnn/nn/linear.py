@@ -3,8 +3,9 @@
 from ..allowed import flag
 from ..kernels import dense
 from ..kernels.activations import sum_delta
+from .build_checks import check_samples, keeps_weights
 from .first_values import first_bias, first_values, initialiser
-from .layer import Layer, Parameter, keeps_weights
+from .layer import Layer, Parameter
 from .numbers import whole
 from .outputs_only import outputs_only
 from .passes import Pass, checked
@@ -53,8 +54,7 @@ class Linear(Layer):
 
     def build(self, shape, rng):
         """(D,) -> (M,), or (D, T) -> (M, T)"""
-        if len(shape) not in (1, 2):
-            raise ValueError(f"{self!r} takes samples of shape (D,) or (D, T), but gets {tuple(shape)}; put Flatten() before it")
+        check_samples(self, shape, "(D,) or (D, T)", "put Flatten() before it")
         weight = (self.features, shape[0])
         if not keeps_weights(self, weight):
             self.weight = Parameter(first_values(self.init, type(self).__name__, rng, weight))

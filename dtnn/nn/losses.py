@@ -170,10 +170,15 @@ def one_hot(targets, classes, count, name):
     labels = as_labels(targets, count, name)
     if labels is None:
         return as_rows(targets, classes, name)
+    check_labels(labels, classes, name)
+    return np.eye(classes)[labels]
+
+
+def check_labels(labels, classes, name):
+    """Raise a `ValueError` that names the first of the labels (N,) that is no output of the model."""
     wrong = np.flatnonzero((labels < 0) | (labels >= classes))
     if wrong.size:
         raise not_a_label(name, labels[wrong[0]], wrong[0], classes)
-    return np.eye(classes)[labels]
 
 
 def not_a_label(name, label, sample, classes):

@@ -5,6 +5,7 @@ import numpy as np
 from ..allowed import flag
 from ..kernels import pooling, pooling_plain
 from ..kernels.parts import parts_for, run
+from .build_checks import check_samples
 from .layer import Layer
 from .numbers import pair, plain
 from .passes import Pass, checked, joined
@@ -48,10 +49,7 @@ class MaxPool2d(Layer):
 
     def build(self, shape, rng):
         """(C, H, W) -> (C, HO, WO)"""
-        if len(shape) != 3:
-            raise ValueError(
-                f"{self!r} takes samples of shape (C, H, W), but gets {tuple(shape)}; pooling comes before Flatten()"
-            )
+        check_samples(self, shape, "(C, H, W)", "pooling comes before Flatten()")
         return (shape[0], *pool_output(self, shape))
 
     def forward(self, x, step=None, relu=False, over=False):

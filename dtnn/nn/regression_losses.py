@@ -35,9 +35,8 @@ def per_sample(outputs, terms, slopes, weight):
     """(sum of the terms, slopes / weight), both divided by the number of outputs of a sample."""
     N = outputs.shape[-1]
     count = max(1, outputs.size // max(1, N))
-    return float(terms.sum(dtype=np.float64)) / count, (slopes / (count * (N if weight is None else weight))).astype(
-        outputs.dtype
-    )
+    d = slopes / (count * (N if weight is None else weight))
+    return float(terms.sum(dtype=np.float64)) / count, d.astype(outputs.dtype)
 
 
 def mse(outputs, targets, weight=None):

@@ -6,11 +6,12 @@ from functools import cache
 import numpy as np
 
 from ..kernels.tape import call
-from .activations import ReLU
 from .conv2d import Conv2d
-from .layer import Layer, call_forward
-from .passes import Pass, checked, joined
+from .layer import Layer
+from .one_layer import build_layer, built_in, run
+from .passes import Pass, joined
 from .pooling import MaxPool2d
+from .rectifiers import ReLU
 from .tree import named_layers
 
 
@@ -168,9 +169,7 @@ def fused(layers):
         if type(layer) is ReLU and plan and "relu" not in plan[-1][1] and takes(plan[-1][0], "relu"):
             plan[-1][1]["relu"] = True
             continue
-        free = (
-            bool(plan) and type(plan[-1][0]) is Conv2d and not plan[-1][1]
-        )  # a convolution without ReLU needs its output no more
+        free = plan and type(plan[-1][0]) is Conv2d and not plan[-1][1]  # without ReLU it needs its output no more
         plan.append((layer, {"over": True} if free and takes(layer, "over") else {}))
     return plan
 
@@ -186,45 +185,3 @@ def takes(layer, option):
 def options(kind):
     """The names that the forward of a class takes."""
     return tuple(inspect.signature(kind.forward).parameters)
-
-
-@cache
-def built_in(kind):
-    """Whether a class keeps the agreements of the built-in layers about buffers."""
-    return kind.__module__.startswith(__package__ + ".")
-
-
-def build_layer(layer, shape, rng):
-    """Shape behind a layer; one of the user's own that says nothing is asked by trying it out."""
-    if built_in(type(layer)) or type(layer).build is not Layer.build:
-        return layer.build(shape, rng)
-    return call_forward(layer, np.zeros((*shape, 2), np.float32), Pass())[0].shape[:-1]
-
-
-def run(layer, x, step, options):
-    """One layer's forward.  A layer of the user's own works on copies: it may keep, change and return what it likes."""
-    if built_in(type(layer)):
-        return layer.forward(x, step, **options)
-    if not step.training and type(layer).__call__ is not Layer.__call__:
-        return step.copy(layer(step.copy(x)), x.dtype if x.dtype == np.float64 else np.float32), None
-    result = call_forward(layer, step.copy(x), step)
-    inference = not step.training and isinstance(result, tuple) and len(result) == 2  # where no backward is needed
-    if not inference and (not isinstance(result, tuple) or len(result) != 2 or not callable(result[1])):
-        raise TypeError(
-            f"{layer!r}: forward returned {type(result).__name__}; it must return (y, backward), backward a function of dy"
-        )
-    y, backward = result
-    dtype = x.dtype if x.dtype == np.float64 else np.float32
-    y = step.copy(y, dtype)
-    if y.shape[-1:] != x.shape[-1:]:
-        raise ValueError(
-            f"{layer!r}: forward returned shape {y.shape} for {x.shape}; the last axis is the batch and must stay {x.shape[-1]}"
-        )
-
-    def on_copies(dy, into=None):
-        dx = backward(step.copy(checked(dy, y.shape[:-1], layer, step, dtype)))
-        if dx is None or step.is_input(x):
-            return None
-        return step.copy(dx, dtype) if into is None else joined(dx, into)
-
-    return y, on_copies

@@ -3,8 +3,8 @@
 import numpy as np
 
 from ..data import Samples, batch_last
+from ..nn.one_layer import run
 from ..nn.passes import Pass
-from ..nn.sequential import run
 from ..nn.tree import named_layers
 from ..training.asked import check_model
 from ..training.predict import batch_first

@@ -73,6 +73,12 @@ def test_a_matrix_of_another_size_is_refused():
             wrong(0)
 
 
+@pytest.mark.parametrize("label", [-1, 3])
+def test_the_largest_few_refuse_a_label_that_is_no_output(label):
+    with pytest.raises(ValueError, match=f"top2: label {label} of sample 1 is none of the model's 3 outputs"):
+        metrics.TopK(2).sums(np.eye(3)[:, :2], np.array([0, label]))
+
+
 def test_metrics_are_values():
     assert metrics.TopK(3) == metrics.TopK(3)
     assert metrics.TopK(3).name == "top3"

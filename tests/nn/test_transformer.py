@@ -124,7 +124,7 @@ def test_errors():
         with pytest.raises(ValueError, match=r"takes samples of shape \(D, T\), but gets \(6,\); put Embedding"):
             layer.build((6,), rng)
     with pytest.raises(
-        ValueError, match=r"takes samples of tokens of shape \(T,\), but gets \(1, 2, 3\); it must be the first layer"
+        ValueError, match=r"takes samples of shape \(T,\), but gets \(1, 2, 3\); it takes tokens, and must be the first layer"
     ):
         Embedding(3, 3).build((1, 2, 3), rng)
     assert repr(TransformerEncoderBlock(2, dropout=0.1)) == "TransformerEncoderBlock(2, dropout=0.1)"

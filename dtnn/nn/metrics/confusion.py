@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..losses import not_a_label, one_hot
+from ..losses import check_labels, one_hot
 from ..numbers import whole
 from ..targets import as_rows_of
 from .right import labels_of, ratio, yes_or_no
@@ -53,9 +53,7 @@ class ConfusionMatrix:
             labels, guess = yes_or_no(outputs, targets, self.name).astype(int), (outputs[0] > 0).astype(int)
         else:
             labels, guess = labels_of(outputs, targets, self.name), outputs.argmax(0)
-        wrong = np.flatnonzero((labels < 0) | (labels >= K))
-        if wrong.size:
-            raise not_a_label(self.name, labels[wrong[0]], wrong[0], K)
+        check_labels(labels, K, self.name)
         return np.bincount(labels * K + guess, minlength=K * K).astype(np.float64)
 
     def matrix(self, sums):

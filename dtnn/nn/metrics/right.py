@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..losses import check_labels
 from ..numbers import whole
 from ..targets import as_labels, as_rows, as_rows_of
 
@@ -75,7 +76,7 @@ class TopK:
     Raises
     ------
     ValueError, TypeError
-        If k is no whole number from 1 on.
+        If k is no whole number from 1 on; when it measures, if a label is no output of the model.
 
     Examples
     --------
@@ -99,6 +100,7 @@ class TopK:
         """(number among them, number) for outputs and targets as for `Accuracy`, of more than one output."""
         outputs, targets = as_rows_of(outputs, targets, self.name)
         labels = labels_of(outputs, targets, self.name)
+        check_labels(labels, len(outputs), self.name)
         own = outputs[labels, np.arange(len(labels))]
         before = (outputs > own).sum(0) + ((outputs == own) & (np.arange(len(outputs))[:, None] < labels)).sum(0)
         return np.array([np.count_nonzero((before < self.k) & ~np.isnan(own)), len(labels)], np.float64)
