@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .checked import known_color, known_rank
+from .checked import described, known_color, known_rank
 from .failures import Deadlock, Mismatch
 from .flat import flat, number_or_array, reducible
 
@@ -41,9 +41,7 @@ class Serial:
         known_rank(source, 1, "source")
         flat(sent), flat(received, writeable=True)
         if (sent.shape, sent.dtype) != (received.shape, received.dtype):
-            raise Mismatch(
-                f"rank 0 receives {received.dtype} {received.shape} and sends itself {sent.dtype} {sent.shape}; make them alike"
-            )
+            raise Mismatch(f"rank 0 receives {described(received)} and sends itself {described(sent)}; make them alike")
         received[...] = sent
 
     def Bcast(self, array, root=0):

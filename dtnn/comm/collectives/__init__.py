@@ -3,9 +3,14 @@
 `ALGORITHMS` are the sums. What they are made of, and the like, can be used by itself: `tree_broadcast`, `scatter_broadcast` and
 `chain_broadcast`, `tree_reduce` and `gather_reduce`, `tree_scatter`, `tree_gather`, `ring_reduce_scatter` and `ring_all_gather`.
 
-They use nothing but ``Send``, ``Recv`` and ``Sendrecv`` (`native` and `in_float64` leave the work to the communicator), take any
-number of ranks and any length, and leave the same bits on all ranks. What each costs is in `dtnn.comm.cost`; whether one of
-your own is right, `check_allreduce` says.
+They use nothing but ``Send``, ``Recv`` and ``Sendrecv`` (`native` and `in_float64` leave the work to the communicator), and leave
+the same bits on all ranks. Whether one of your own is right, `check_allreduce` says.
+
+All take `comm`, a `Communicator` of any number of ranks, and `array`, an ndarray of any shape, layout and length, the same on
+all ranks, in which they leave their result. In their costs P is the number of ranks, n the bytes of the array, alpha the time to
+start a message, beta the time for one byte, gamma the time to add one byte to another; `dtnn.comm.cost` computes them. "Chan et
+al." are Chan, Heimlich, Purkayastha and van de Geijn, "Collective communication: theory, practice, and experience", Concurrency
+and Computation 19 (2007).
 """
 
 from .central import central

@@ -11,9 +11,8 @@ def central(comm, array):
 
     Parameters
     ----------
-    comm : Communicator
-    array : ndarray
-        Any shape and length, the same on all ranks.
+    comm, array
+        As in all of `dtnn.comm.collectives`.
 
     Notes
     -----

@@ -3,7 +3,7 @@
 import itertools
 
 from ..checked import known_rank
-from .flat_sum import on_flat, shares
+from .flat_sum import on_flat, segments, shares
 
 
 @on_flat
@@ -12,9 +12,8 @@ def chain_broadcast(comm, array, root=0, segment_bytes=1 << 16):
 
     Parameters
     ----------
-    comm : Communicator
-    array : ndarray
-        Any shape and length, the same on all ranks.
+    comm, array
+        As in all of `dtnn.comm.collectives`.
     root : int
     segment_bytes : int
         A segment has at most so many bytes (at least one number).
@@ -37,7 +36,7 @@ def chain_broadcast(comm, array, root=0, segment_bytes=1 << 16):
     """
     place = (comm.rank - known_rank(root, comm.size, "root")) % comm.size
     left, right = (comm.rank - 1) % comm.size, (comm.rank + 1) % comm.size
-    parts = shares(array, segments(array, segment_bytes))
+    parts = shares(array, segments(array.size, array.itemsize, segment_bytes))
     first, last = place == 0, place == comm.size - 1
     if not first:
         comm.Recv(parts[0], left)
@@ -50,13 +49,3 @@ def chain_broadcast(comm, array, root=0, segment_bytes=1 << 16):
             comm.Sendrecv(part, right, following, left)
     if not last:
         comm.Send(parts[-1], right)
-
-
-def segments(array, segment_bytes):
-    """How many segments an array goes in; the same on all ranks.
-
-    >>> import numpy as np
-    >>> segments(np.zeros(10), 24), segments(np.zeros(0), 24)
-    (4, 1)
-    """
-    return max(1, -(-array.size // max(1, segment_bytes // array.itemsize)))

@@ -29,6 +29,15 @@ def shares(elements, count):
     return [elements[start:stop] for start, stop in itertools.pairwise(bounds)]
 
 
+def segments(numbers, itemsize, segment_bytes):
+    """How many segments so many numbers go in, none of more than `segment_bytes` unless it is a single number.
+
+    >>> segments(10, 8, 24), segments(0, 8, 24)
+    (4, 1)
+    """
+    return max(1, -(-numbers // max(1, segment_bytes // itemsize)))
+
+
 def by_place(parts, root):
     """Shares in order of rank, where the first is root's and the others follow round the ring.
 

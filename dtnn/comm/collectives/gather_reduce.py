@@ -12,16 +12,14 @@ def gather_reduce(comm, array, root=0):
 
     Parameters
     ----------
-    comm : Communicator
-    array : ndarray
-        Any shape and length, the same on all ranks; those of ranks other than root hold partial sums afterwards.
+    comm, array
+        As in all of `dtnn.comm.collectives`; on ranks other than root it holds partial sums afterwards.
     root : int
 
     Notes
     -----
     Cost: (P-1 + ceil(log2 P)) alpha + 2(P-1)/P n beta + (P-1)/P n gamma.
-    Source: the long vector reduce in Chan, Heimlich, Purkayastha, van de Geijn, "Collective communication: theory, practice,
-    and experience", Concurrency and Computation 19 (2007).
+    Source: the long vector reduce in Chan et al. (2007).
 
     Examples
     --------

@@ -5,6 +5,7 @@ import zlib
 
 import numpy as np
 
+from ...allowed import whole
 from ..part import Part
 from .flat_sum import on_flat
 from .rabenseifner import rabenseifner
@@ -18,9 +19,8 @@ def hierarchical(comm, array, ranks_per_node=None):
 
     Parameters
     ----------
-    comm : Communicator
-    array : ndarray
-        Any shape and length, the same on all ranks.
+    comm, array
+        As in all of `dtnn.comm.collectives`.
     ranks_per_node : int, optional
         Take so many neighbouring ranks for a node, to try it out on one machine; left out, the ranks tell each other which
         host they are on, the first time that this communicator is used.
@@ -40,8 +40,8 @@ def hierarchical(comm, array, ranks_per_node=None):
     >>> run_threads(job, 5)[4]
     [5.0, 10.0]
     """
-    nodes = nodes_of(comm) if ranks_per_node is None else np.arange(comm.size) // ranks_per_node
     ranks = np.arange(comm.size)
+    nodes = nodes_of(comm) if ranks_per_node is None else ranks // whole("ranks_per_node", ranks_per_node, 1)
     node = Part(comm, ranks[nodes == nodes[comm.rank]].tolist())
     tree_reduce(node, array)
     if node.rank == 0:

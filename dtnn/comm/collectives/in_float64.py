@@ -13,9 +13,8 @@ def in_float64(comm, array, algorithm=native):
 
     Parameters
     ----------
-    comm : Communicator
-    array : ndarray
-        Any shape and length, the same on all ranks. What is not float32 or float16 is summed as it is.
+    comm, array
+        As in all of `dtnn.comm.collectives`; what is not float32 or float16 is summed as it is.
     algorithm : callable
         How the copy is summed: any function of a communicator and an array. As the algorithm of a strategy:
         ``AllReduce("in_float64")``, or with another one ``AllReduce(functools.partial(in_float64, algorithm=ring))``.

@@ -6,8 +6,8 @@ def native(comm, array):
 
     Parameters
     ----------
-    comm : Communicator
-    array : ndarray
+    comm, array
+        As in all of `dtnn.comm.collectives`.
 
     Examples
     --------

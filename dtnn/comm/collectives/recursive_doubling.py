@@ -14,9 +14,8 @@ def recursive_doubling(comm, array):
 
     Parameters
     ----------
-    comm : Communicator
-    array : ndarray
-        Any shape and length, the same on all ranks.
+    comm, array
+        As in all of `dtnn.comm.collectives`.
 
     Notes
     -----

@@ -14,15 +14,13 @@ def ring(comm, array):
 
     Parameters
     ----------
-    comm : Communicator
-    array : ndarray
-        Any shape and length, the same on all ranks.
+    comm, array
+        As in all of `dtnn.comm.collectives`.
 
     Notes
     -----
     Cost: 2(P-1) alpha + 2(P-1)/P n beta + (P-1)/P n gamma; the least bytes possible, but a start-up for every rank there is.
-    Source: the bucket algorithm in Chan, Heimlich, Purkayastha, van de Geijn, "Collective communication: theory, practice,
-    and experience", Concurrency and Computation 19 (2007).
+    Source: the bucket algorithm in Chan et al. (2007).
 
     Examples
     --------
@@ -44,9 +42,8 @@ def ring_reduce_scatter(comm, array, mine=None):
 
     Parameters
     ----------
-    comm : Communicator
-    array : ndarray
-        Any shape and length, the same on all ranks; beside the own share it holds partial sums afterwards.
+    comm, array
+        As in all of `dtnn.comm.collectives`; beside the own share it holds partial sums afterwards.
     mine : list of ndarray, optional
         The P views of a flat array that are the shares; left out, even ones: ``shares(array, P)``.
 
@@ -80,9 +77,8 @@ def ring_all_gather(comm, array, mine=None):
 
     Parameters
     ----------
-    comm : Communicator
-    array : ndarray
-        Any shape and length, the same on all ranks.
+    comm, array
+        As in all of `dtnn.comm.collectives`.
     mine : list of ndarray, optional
         The P views of a flat array that are the shares; left out, even ones: ``shares(array, P)``.
 

@@ -13,16 +13,14 @@ def scatter_broadcast(comm, array, root=0):
 
     Parameters
     ----------
-    comm : Communicator
-    array : ndarray
-        Any shape and length, the same on all ranks.
+    comm, array
+        As in all of `dtnn.comm.collectives`.
     root : int
 
     Notes
     -----
     Cost: (ceil(log2 P) + P-1) alpha + 2(P-1)/P n beta.
-    Source: the long vector broadcast in Chan, Heimlich, Purkayastha, van de Geijn, "Collective communication: theory, practice,
-    and experience", Concurrency and Computation 19 (2007).
+    Source: the long vector broadcast in Chan et al. (2007).
 
     Examples
     --------
@@ -45,9 +43,8 @@ def tree_scatter(comm, array, root=0):
 
     Parameters
     ----------
-    comm : Communicator
-    array : ndarray
-        Any shape and length, the same on all ranks; the shares are even, see `shares`. On ranks other than root, what does not
+    comm, array
+        As in all of `dtnn.comm.collectives`; the shares are even, see `shares`. On ranks other than root, what does not
         belong to the own share or pass through this rank stays as it was.
     root : int
 
@@ -85,9 +82,8 @@ def tree_gather(comm, array, root=0):
 
     Parameters
     ----------
-    comm : Communicator
-    array : ndarray
-        Any shape and length, the same on all ranks; share k is that of rank (root + k) mod P.
+    comm, array
+        As in all of `dtnn.comm.collectives`; share k is that of rank (root + k) mod P.
     root : int
 
     Notes

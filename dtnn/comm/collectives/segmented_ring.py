@@ -1,9 +1,7 @@
 """The ring with short messages, which stay in the cache between receiving and adding."""
 
-import numpy as np
-
-from .flat_sum import on_flat, shares
-from .ring import ring_all_gather
+from .flat_sum import on_flat, segments, shares
+from .ring import ring_all_gather, ring_reduce_scatter
 
 
 @on_flat
@@ -12,8 +10,8 @@ def segmented_ring(comm, array, segment_bytes=1 << 18):
 
     Parameters
     ----------
-    comm : Communicator
-    array : ndarray
+    comm, array
+        As in all of `dtnn.comm.collectives`.
     segment_bytes : int
         A share is reduced in segments of at most so many bytes (at least one number).
 
@@ -26,6 +24,7 @@ def segmented_ring(comm, array, segment_bytes=1 << 18):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from dtnn.comm import run_threads
     >>> def job(comm):
     ...     array = np.arange(4.0)
@@ -34,24 +33,9 @@ def segmented_ring(comm, array, segment_bytes=1 << 18):
     >>> run_threads(job, 2)
     [[0.0, 2.0, 4.0, 6.0], [0.0, 2.0, 4.0, 6.0]]
     """
-    count = segments(array, comm.size, segment_bytes)
+    longest = -(-array.size // comm.size)
+    count = segments(longest, array.itemsize, segment_bytes)
     of_rank = [shares(share, count) for share in shares(array, comm.size)]
     for segment in range(count):
-        _reduce_scatter(comm, [parts[segment] for parts in of_rank])
+        ring_reduce_scatter(comm, array, [parts[segment] for parts in of_rank])
     ring_all_gather(comm, array)
-
-
-def segments(array, ranks, segment_bytes):
-    """How many segments the longest share is cut into; the same on all ranks."""
-    longest = -(-array.size // ranks) * array.itemsize
-    return max(1, -(-longest // max(segment_bytes, array.itemsize)))
-
-
-def _reduce_scatter(comm, mine):
-    right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
-    received = np.empty(max(part.size for part in mine), mine[0].dtype)
-    for step in range(1, comm.size):
-        outgoing, growing = mine[comm.rank - step], mine[(comm.rank - step - 1) % comm.size]
-        part = received[: growing.size]
-        comm.Sendrecv(outgoing, right, part, left)
-        growing += part

@@ -1,5 +1,6 @@
 """All-reduce on a two-dimensional torus: short rings instead of a long one."""
 
+from ...allowed import whole
 from ..part import Part
 from .flat_sum import on_flat, shares
 from .ring import ring, ring_all_gather, ring_reduce_scatter
@@ -12,12 +13,16 @@ def torus(comm, array, rows=None):
 
     Parameters
     ----------
-    comm : Communicator
-        P ranks make the most square grid of R rows and C columns that there is; a prime number makes one row, a plain ring.
-    array : ndarray
-        Any shape and length, the same on all ranks.
+    comm, array
+        As in all of `dtnn.comm.collectives`.
     rows : int, optional
-        Of another grid; they have to divide the ranks.
+        R, which has to divide the ranks; left out, P ranks make the most square grid of R rows and C columns that there is, and a
+        prime number of them one row, a plain ring.
+
+    Raises
+    ------
+    ValueError, TypeError
+        `rows` doesn't divide the ranks.
 
     Notes
     -----
@@ -35,7 +40,7 @@ def torus(comm, array, rows=None):
     >>> run_threads(job, 6)[5]
     [6.0, 12.0, 18.0]
     """
-    rows, columns = grid(comm.size) if rows is None else (rows, comm.size // rows)
+    rows, columns = grid(comm.size) if rows is None else grid_of(comm.size, rows)
     row, column = divmod(comm.rank, columns)
     in_row = Part(comm, [row * columns + k for k in range(columns)])
     in_column = Part(comm, [k * columns + column for k in range(rows)])
@@ -51,4 +56,19 @@ def grid(size):
     ((3, 4), (1, 7))
     """
     rows = max(k for k in range(1, int(size**0.5) + 1) if size % k == 0)
+    return rows, size // rows
+
+
+def grid_of(size, rows):
+    """Rows and columns of the grid of `size` places that has so many rows.
+
+    >>> grid_of(12, 2)
+    (2, 6)
+    >>> grid_of(12, 5)
+    Traceback (most recent call last):
+    ValueError: rows=5 don't divide the 12 ranks; give one of 1, 2, 3, 4, 6, 12
+    """
+    if size % whole("rows", rows, 1):
+        divisors = ", ".join(str(k) for k in range(1, size + 1) if size % k == 0)
+        raise ValueError(f"rows={rows} don't divide the {size} ranks; give one of {divisors}")
     return rows, size // rows

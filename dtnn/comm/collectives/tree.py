@@ -15,15 +15,13 @@ def tree(comm, array):
 
     Parameters
     ----------
-    comm : Communicator
-    array : ndarray
-        Any shape and length, the same on all ranks.
+    comm, array
+        As in all of `dtnn.comm.collectives`.
 
     Notes
     -----
     Cost: 2 ceil(log2 P) (alpha + n beta) + ceil(log2 P) n gamma; few messages, all of them long: good for short vectors.
-    Source: the minimum spanning tree algorithms in Chan, Heimlich, Purkayastha, van de Geijn, "Collective communication:
-    theory, practice, and experience", Concurrency and Computation 19 (2007).
+    Source: the minimum spanning tree algorithms in Chan et al. (2007).
 
     Examples
     --------
@@ -45,9 +43,8 @@ def tree_reduce(comm, array, root=0):
 
     Parameters
     ----------
-    comm : Communicator
-    array : ndarray
-        Any shape and length, the same on all ranks; those of ranks other than root hold partial sums afterwards.
+    comm, array
+        As in all of `dtnn.comm.collectives`; on ranks other than root it holds partial sums afterwards.
     root : int
 
     Notes
@@ -83,9 +80,8 @@ def tree_broadcast(comm, array, root=0):
 
     Parameters
     ----------
-    comm : Communicator
-    array : ndarray
-        Any shape and length, the same on all ranks.
+    comm, array
+        As in all of `dtnn.comm.collectives`.
     root : int
 
     Notes

@@ -7,7 +7,7 @@ import pytest
 
 from dtnn.comm import Serial, collectives, cost, run_threads
 from dtnn.comm.collectives import shares
-from dtnn.comm.collectives.chain_broadcast import segments
+from dtnn.comm.collectives.flat_sum import segments
 from dtnn.comm.traced import Traced
 from dtnn.records import Message
 from tests.comm.collectives.test_sums import values
@@ -121,7 +121,7 @@ def test_any_layout_and_type(name):  # case 20
 
 
 def predicted(name, ranks, array):
-    extra = [segments(array, 80)] if name == "chain_broadcast" else []
+    extra = [segments(array.size, array.itemsize, 80)] if name == "chain_broadcast" else []
     return getattr(cost, name)(ranks, array.nbytes, *extra)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dtnn.comm import Serial, collectives, cost, run_threads
-from dtnn.comm.collectives.segmented_ring import segments
+from dtnn.comm.collectives.flat_sum import segments
 from dtnn.comm.traced import Message, Traced
 from tests.comm.collectives.virtual_time import VirtualTime
 from tests.comm.mpi_job import run_mpi
@@ -138,7 +138,7 @@ EXTRA = {"segmented_ring": [64], "hierarchical": [3]}  # bytes a segment; ranks 
 
 
 def predicted(name, ranks, array):
-    extra = {"segmented_ring": [segments(array, ranks, 64)]}.get(name, EXTRA.get(name, []))
+    extra = {"segmented_ring": [segments(-(-array.size // ranks), array.itemsize, 64)]}.get(name, EXTRA.get(name, []))
     return getattr(cost, name)(ranks, array.nbytes, *extra)
 
 
@@ -268,3 +268,31 @@ def test_every_algorithm_has_formula_and_source():
     for name in NAMES:
         assert "alpha" in inspect.getdoc(getattr(collectives, name))
         assert callable(getattr(cost, name))
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "wrong", "error", "text"),
+    [
+        ("torus", {"rows": 4}, ValueError, r"rows=4 don't divide the 6 ranks; give one of 1, 2, 3, 6"),
+        ("torus", {"rows": 0}, ValueError, "rows=0: give a whole number of at least 1"),
+        ("hierarchical", {"ranks_per_node": 0}, ValueError, "ranks_per_node=0: give a whole number of at least 1"),
+        ("hierarchical", {"ranks_per_node": 1.5}, TypeError, r"ranks_per_node=1\.5: give a whole number"),
+    ],
+)
+def test_a_shape_that_ranks_cannot_have_is_told_before_anything_is_sent(algorithm, wrong, error, text):
+    def job(comm):
+        traced = Traced(comm)
+        with pytest.raises(error, match=text):
+            getattr(collectives, algorithm)(traced, np.ones(6), **wrong)
+        return len(traced.notes)
+
+    assert run_threads(job, 6) == [0] * 6
+
+
+def test_no_segment_has_more_bytes_than_were_asked_for():
+    def job(comm):
+        traced = Traced(comm)
+        collectives.segmented_ring(traced, np.ones(10, np.float32), segment_bytes=10)
+        return max(note.bytes for note in traced.notes[:5] if isinstance(note, Message))
+
+    assert run_threads(job, 2) == [8, 8]
