@@ -12,7 +12,7 @@ from .optim.schedule import Schedule
 from .spelled import call, made
 
 MODULES = {
-    "optimizer": (optim, optim.schedules, *map(inspect.getmodule, (optim.scaled, optim.legw))),
+    "optimizer": (optim, optim.schedules, *map(inspect.getmodule, (optim.plateau, optim.scaled, optim.legw))),
     "loss": (nn.losses,),
     "metric": (nn.metrics, nn.metrics.right, nn.metrics.confusion, nn.metrics.errors),
     "strategy": (parallel,),

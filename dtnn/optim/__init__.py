@@ -9,6 +9,7 @@ from .lars import LARS
 from .legw import legw as legw
 from .nadam import Nadam
 from .optimizer import Optimizer as Optimizer
+from .plateau import plateau as plateau
 from .progress import Progress as Progress
 from .rmsprop import RMSProp
 from .scaled import scaled as scaled
@@ -17,7 +18,6 @@ from .schedules import constant as constant
 from .schedules import cosine as cosine
 from .schedules import every_n_epochs as every_n_epochs
 from .schedules import one_cycle as one_cycle
-from .schedules import plateau as plateau
 from .schedules import poly as poly
 from .schedules import step as step
 from .schedules import warm_up as warm_up

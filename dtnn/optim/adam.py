@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..kernels import updates
-from .optimizer import Optimizer, zeros
+from .optimizer import Optimizer, moments
 
 
 @dataclass(frozen=True, repr=False)
@@ -58,7 +58,7 @@ class Adam(Optimizer):
 
     def state(self, parameters):
         """The two running means, and how many updates they have seen."""
-        return {"mean": zeros(parameters), "square": zeros(parameters), "step": 0}
+        return moments(parameters)
 
     def change(self, parameters, value, grad, state, lr):
         """One fused pass over the flat vectors."""

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..kernels import updates_adaptive
-from .optimizer import Optimizer, zeros
+from .optimizer import Optimizer, moments
 from .segments import segments
 
 
@@ -52,7 +52,7 @@ class LAMB(Optimizer):
 
     def state(self, parameters):
         """The two running means, and how many updates they have seen."""
-        return {"mean": zeros(parameters), "square": zeros(parameters), "step": 0}
+        return moments(parameters)
 
     def change(self, parameters, value, grad, state, lr):
         """Two passes over each segment of the flat vectors: the step has to be known before its norm."""

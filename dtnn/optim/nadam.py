@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..kernels import updates_adaptive
-from .optimizer import Optimizer, zeros
+from .optimizer import Optimizer, moments
 
 
 @dataclass(frozen=True, repr=False)
@@ -50,7 +50,7 @@ class Nadam(Optimizer):
 
     def state(self, parameters):
         """The two running means, the number of updates they have seen, and the product M of the momenta."""
-        return {"mean": zeros(parameters), "square": zeros(parameters), "step": 0, "product": np.ones(1)}
+        return {**moments(parameters), "product": np.ones(1)}
 
     def change(self, parameters, value, grad, state, lr):
         """One fused pass over the flat vectors."""

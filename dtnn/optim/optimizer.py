@@ -8,6 +8,7 @@ from ..allowed import shown
 from ..kernels.aligned import aligned
 from ..kernels.updates_adaptive import clip
 from ..nn.numbers import plain
+from .schedule import is_schedule
 
 
 class Optimizer:
@@ -92,6 +93,11 @@ def zeros(parameters):
     return aligned(parameters.trainable, parameters.value.dtype)
 
 
+def moments(parameters):
+    """The running means of the gradient and of its square, and how many updates they have seen: the state of Adam's family."""
+    return {"mean": zeros(parameters), "square": zeros(parameters), "step": 0}
+
+
 def _true(holds, value):
     try:
         return bool(holds(value)) and (value is not True or holds is _flag)
@@ -104,7 +110,7 @@ def _not_negative(x):
 
 
 def _rate(x):
-    return not getattr(x, "makes_schedules", False) if callable(x) else _not_negative(x)
+    return is_schedule(x) or _not_negative(x)
 
 
 def _below_one(x):

@@ -3,7 +3,7 @@
 import math
 
 from ..allowed import number, shown
-from .schedule import rate
+from .schedule import is_schedule, rate
 from .schedules import times
 
 RULES = {"linear": lambda ranks: ranks, "sqrt": math.sqrt, None: lambda ranks: 1}
@@ -39,4 +39,4 @@ def scaled(lr, ranks, rule="linear"):
         raise ValueError(f'rule={shown(rule)} is no way to scale a learning rate: use "linear", "sqrt" or None')
     number("ranks", ranks, "how many times larger the batch is, 1 or more", lambda ranks: 1 <= ranks < math.inf)
     factor = RULES[rule](ranks)
-    return times(lr, factor) if callable(lr) else rate("lr", lr) * factor
+    return times(lr, factor) if is_schedule(lr) else rate("lr", lr) * factor

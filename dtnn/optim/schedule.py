@@ -69,6 +69,11 @@ def _maker(function, checks):
     return make
 
 
+def is_schedule(value):
+    """Whether it is a function of the progress, and not what makes one: cosine(0.1), and not cosine."""
+    return callable(value) and not getattr(value, "makes_schedules", False)
+
+
 def rate(name, value):
     """A learning rate, or another number of at least 0."""
     return number(name, value, "a number of at least 0, such as 0.1", lambda value: 0 <= value < math.inf)
@@ -88,7 +93,7 @@ def of_epochs(name, value):
 
 
 def of_then(name, value):
-    if not callable(value):
+    if not is_schedule(value):
         number(name, value, "a rate of at least 0, or a schedule such as cosine(0.1)", lambda value: 0 <= value < math.inf)
 
 

@@ -10,7 +10,7 @@ from dtnn import Model, load, nn, optim
 from dtnn.description import build, describe
 from dtnn.nn.metrics import ConfusionMatrix
 from dtnn.nn.metrics.right import TopK
-from dtnn.optim.schedules import cosine, plateau, warm_up
+from dtnn.optim import cosine, plateau, warm_up
 
 I, F = np.int64, np.float64
 IMAGE, ROW, SEQUENCE = (4, 8, 8), (6,), (4, 6)

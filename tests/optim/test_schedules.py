@@ -167,3 +167,9 @@ def test_scaled_by_another_rule_is_refused():
         scaled(0.1, 4, "cubic")
     with pytest.raises(ValueError, match=r"ranks=0: .*1 or more"):
         scaled(0.1, 0)
+
+
+@pytest.mark.parametrize("make", [lambda: warm_up(cosine), lambda: scaled(cosine, 2), lambda: legw(poly, 2)])
+def test_what_makes_a_schedule_is_none(make):
+    with pytest.raises(TypeError, match=r"=<function (?:cosine|poly) at .*: give a "):
+        make()
