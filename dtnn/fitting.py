@@ -3,28 +3,20 @@
 import inspect
 import os
 import sys
-import time
 import warnings
 
-from . import inject, known, optim
+from . import known, optim
 from .advice import advice, on_batches, on_epochs, on_inputs, on_pieces
 from .data import global_batch, samples
-from .history import History
 from .parallel import check_in_step, check_repeatable
 from .recipe import recipe
-from .records import Finish, Recorder
-from .sentence import sentence
 from .training import train, with_callbacks
 
 FOLDER = os.path.dirname(os.path.abspath(__file__)) + os.sep
-NOBODY = (
-    "a callback paused this training, but nobody could let it go on: fit holds the cell until the end. "
-    "Use run = model.start(...), then run.resume()"
-)
 
 
 class Fitting:
-    """One call of `Model.fit` or `Model.start`: its settings checked, ready to run anywhere.
+    """One call of `Model.fit` or `Model.start`: its settings checked, ready to run anywhere, see `dtnn.running`.
 
     Parameters are those of `Model.fit`.
     """
@@ -138,103 +130,6 @@ class Fitting:
             "recipe": self.recipe,
         }
 
-    # ---- running it
-
-    def fit(self, cluster, show):
-        """Train, wait for the end, return the history; what is known when something goes wrong is kept in `model.history`."""
-        return self._fit_here(show) if cluster is None else self._fit_there(known.cluster(cluster), show)
-
-    def start(self, cluster):
-        """Begin to train and return the `Run`."""
-        from .cluster import Cluster
-
-        own = Cluster(1, launcher="threads").start() if cluster is None else None
-        cluster = own or known.cluster(cluster)
-        job, arguments = self.job(cluster.ranks)
-        self.advise(cluster.ranks)
-        run = cluster.run(job, *arguments)
-        run.then(lambda result: self._take(result, run.records))
-        self.model.run = run
-        if own is not None:
-            run.then(lambda result: own.stop())
-        return run
-
-    def _fit_here(self, show):
-        from .comm import Serial
-
-        job, arguments = self.job(1)
-        self.advise(1)
-        here = Here()
-        shown = _progress(here) if show else None
-        self.model.check_free()  # again: another thread may have been as quick as this one
-        self.model.run = here
-        try:
-            for record in job(inject.around(Serial()), *arguments):
-                if record is None:
-                    raise RuntimeError(NOBODY)
-                here.records.append(record)
-                if shown:
-                    shown.update()
-            here.state = here.records[-1].reason
-        except KeyboardInterrupt:
-            here.state = "interrupted"
-            here.records.append(Finish("interrupted", time.time()))
-        except BaseException as error:
-            here.state, here.error = "failed", error
-            here.records.append(Finish("failed", time.time(), sentence(error)))
-            raise
-        finally:
-            self.model.history, self.model.run = History(here.records), None
-            if shown:
-                shown.close()
-        return self.model.history
-
-    def _fit_there(self, cluster, show):
-        run, shown = self.start(cluster), None
-        try:
-            shown = _progress(run) if show else None
-            while not run.wait(0.2):
-                if run.state == "paused" and not run.steered:
-                    raise RuntimeError(NOBODY)
-                if shown:
-                    shown.update()
-        except KeyboardInterrupt:
-            run.end("interrupted")
-        except BaseException as error:
-            run.end(sentence(error))
-            raise
-        finally:
-            self.model.history = History(run.records)
-            if shown:
-                shown.close()
-        if run.state == "failed":
-            run.result()
-        return self.model.history
-
-    def _take(self, result, records):
-        """The trained weights are the model's."""
-        self.model.history = History(records)
-        if result is not None:
-            self.model.load_state_dict(result["weights"])
-            self.model.training, self.model.steps = result["training"], result["steps"]
-
-
-class Here:
-    """The run of a `fit` without a cluster, as the live views see it."""
-
-    ranks = 1
-    ends = "it is that of a fit, in another thread or around this callback: let it end first, or train a copy.deepcopy(model)"
-    waiting_for = ""
-    error = None
-
-    def __init__(self):
-        self.records, self.state = Recorder(), "running"
-
-    @property
-    def done(self):
-        """Whether it has ended."""
-        return self.state != "running"
-
 
 def training(comm, model, rows, callbacks, settings):
     """The job: `train`, with the callbacks on rank 0."""
@@ -269,12 +164,6 @@ def _to_resume(model):
             "Load a file that was saved at the end of an epoch (dtnn.Save, dtnn.load), or begin anew with resume=False"
         )
     return model.training
-
-
-def _progress(run):
-    from .plots.live import Live
-
-    return Live(run)
 
 
 def _validation(given, wanted):

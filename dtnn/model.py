@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import known, nn
+from . import known, nn, running
 from .absent import no_method
 from .data import Samples, plain, samples
 from .description import code
@@ -131,14 +131,14 @@ class Model:
             If the data don't fit the model, or a setting isn't known; before anything is trained.
         """
         known.flag("show", show)
-        return Fitting.of(self, data, y, settings).fit(cluster, show)
+        return running.fit(Fitting.of(self, data, y, settings), cluster, show)
 
     def start(self, data=None, y=None, *, cluster=None, **settings):
         """Like `fit`, but return the `Run` at once: the notebook stays free, and the run shows itself.
 
         When the run has ended, this model has the trained weights.
         """
-        return Fitting.of(self, data, y, settings).start(cluster)
+        return running.start(Fitting.of(self, data, y, settings), cluster)
 
     def evaluate(self, data, y=None, *, loss="cross_entropy", metrics=None, batch_size=64):
         """Loss and metrics as a dict; of a Dataset, those of its test rows if it has some. Metrics as in `fit`.

@@ -598,7 +598,7 @@ def test_a_view_that_fails_ends_the_run(monkeypatch):
         def close(self):
             pass
 
-    monkeypatch.setattr("dtnn.fitting._progress", Broken)
+    monkeypatch.setattr("dtnn.running._progress", Broken)
     with dtnn.Cluster(2, launcher="threads") as cluster:
         model = network()
         with pytest.raises(RuntimeError, match="no display"):
