@@ -1,5 +1,7 @@
 """Numbers as a person would say them."""
 
+import time
+
 
 def seconds(value):
     """Seconds in the unit that fits.
@@ -41,3 +43,20 @@ def ranks(count):
     ('1 rank', '4 ranks')
     """
     return f"{count} rank{'s' * (count != 1)}"
+
+
+def age(since, now=None):
+    """How long ago a moment was, in words; "?" if it isn't known.
+
+    >>> age(0.0, 59.0), age(0.0, 3700.0), age(0.0, 200_000.0)
+    ('59 s', '1 h 1 min', '2 d 7 h')
+    """
+    if since is None:
+        return "?"
+    seconds = int(max(0.0, (time.time() if now is None else now) - since))
+    minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86400
+    if minutes < 1:
+        return f"{seconds} s"
+    if hours < 1:
+        return f"{minutes} min"
+    return f"{hours} h {minutes % 60} min" if days < 1 else f"{days} d {hours % 24} h"

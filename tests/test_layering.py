@@ -58,6 +58,7 @@ MAY_IMPORT = {
         "comm",
         "inject",
         "gradients",
+        "phrases",
         "records",
         "sentence",
         "commands",

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from .. import machine
 from ..allowed import flag
 from .batch import Batch, batch_of
+from .launchers import POOLS
 
 LAUNCHERS = ("mpi", "threads", "slurm", "ssh")
 MOST = 4096  # ranks or threads: a slip of the finger should not fill the memory
 KEEP, LONGEST = 2 * 3600.0, 7 * 86_400.0  # seconds: what keep_alive=True means, and what it may be at most
 UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
-THREAD_VARIABLES = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Asked:
             return self.threads_per_rank
         if self.launcher == "slurm":
             return 1
-        said = [os.environ[name] for name in THREAD_VARIABLES if os.environ.get(name, "").isdecimal()]
+        said = [os.environ[name] for name in POOLS if os.environ.get(name, "").isdecimal()]
         return max(1, int(said[0])) if said else machine.threads_per_rank(self.per_host)
 
     @property

@@ -4,7 +4,7 @@ import functools
 import os
 import platform
 
-from . import here, leftovers, waiting
+from . import here, leftovers, signature, waiting
 from .asked import again
 from .engines import Engines
 from .processes import Processes
@@ -47,13 +47,13 @@ def choose(name=None):
     RuntimeError
         There is none, or there are several.
     """
-    waiting = [found for found in leftovers.found() if found.kept_until]
-    meant = [found for found in waiting if name in (None, found.folder, os.path.basename(found.folder))]
-    own = [found for found in meant if leftovers.signed(found.folder).get("session") == (here.session() or None)]
+    kept = [found for found in leftovers.found() if found.kept_until]
+    meant = [found for found in kept if name in (None, found.folder, os.path.basename(found.folder))]
+    own = [found for found in meant if signature.signed(found.folder).get("session") == (here.session() or None)]
     meant = own if name is None and len(own) == 1 else meant
     if len(meant) == 1:
         return meant[0].folder, _asked(meant[0].folder)
-    names = [os.path.basename(found.folder) for found in meant or waiting]
+    names = [os.path.basename(found.folder) for found in meant or kept]
     if meant:
         raise RuntimeError(f"several clusters wait for a client: {', '.join(names)}; name one: Cluster.attach({names[0]!r})")
     raise RuntimeError(_none(name, names))
@@ -61,7 +61,7 @@ def choose(name=None):
 
 def _asked(path):
     try:
-        return again(leftovers.signed(path)["asked"])
+        return again(signature.signed(path)["asked"])
     except (KeyError, TypeError, ValueError):
         text = f"what is written in {path} is damaged, so it can't be attached to; `dtnn clean --all` ends it"
         raise RuntimeError(text) from None

@@ -2,8 +2,8 @@
 
 import threading
 
-from .. import allowed, inject
-from . import here, leftovers, logs, roster, waiting
+from .. import allowed, inject, phrases
+from . import here, logs, roster, waiting
 from .asked import asked, is_ready
 from .check_job import check_job
 from .started import Started
@@ -265,15 +265,16 @@ class Cluster:
 
     @property
     def _title(self):
-        return f"Cluster of {leftovers.ranks(self.ranks)} ({self._asked.kind}), {self.state}"
+        return f"Cluster of {phrases.ranks(self.ranks)} ({self._asked.kind}), {self.state}"
 
     def _new_crew(self):
         if self.launcher == "threads":
             from .thread_ranks import ThreadRanks
 
             return ThreadRanks(self.ranks, self.threads_per_rank)
+        from .borrowed import Borrowed
         from .engines import Engines
-        from .processes import Borrowed, Processes
+        from .processes import Processes
 
         if is_ready(self.launcher):
             return Engines(Borrowed(self.launcher, self._asked.ranks), self._asked.ranks, self.timeout)

@@ -9,7 +9,8 @@ import os
 import sys
 import weakref
 
-from . import folder, leftovers, watchdog
+from .. import phrases
+from . import folder, leftovers, signature, watchdog
 
 CLUSTERS = weakref.WeakSet()  # those of this process that have been started
 
@@ -56,11 +57,11 @@ def word_of_the_last_kernel():
     place = folder.place()
     leftovers.forget_old_words()
     ends = [_took_note(os.path.join(place, watchdog.note_of(name)))] if name else []
-    ends += [leftovers.signed(path) for path in folder.clusters(place) if name and _is_being_stopped(path, name)]
+    ends += [signature.signed(path) for path in folder.clusters(place) if name and _is_being_stopped(path, name)]
     recent = [values for values in ends if isinstance(values.get("ranks"), int)]
     if not recent:
         return ""
-    size = leftovers.ranks(recent[0]["ranks"])
+    size = phrases.ranks(recent[0]["ranks"])
     return (
         f"The cluster of this notebook's earlier kernel ({size}) was stopped when that kernel ended. "
         'Cluster(..., keep_alive="2h") lets one outlive its kernel, and Cluster.attach() finds it again.'
@@ -68,7 +69,7 @@ def word_of_the_last_kernel():
 
 
 def _used_again(other):
-    how = leftovers.age(other._started.since)
+    how = phrases.age(other._started.since)
     return (
         f"A cluster like this one runs here already, since {how}: it is used again. stop() ends it, restart() starts a new one."
     )
@@ -77,7 +78,7 @@ def _used_again(other):
 def _beside(other):
     name = _name(other)
     end = f"{name}.stop() ends it, and so does giving {name} another value." if name else "It ends when nothing refers to it."
-    return f"Another cluster runs here, too: {leftovers.ranks(other.ranks)} ({other._asked.kind}). {end}"
+    return f"Another cluster runs here, too: {phrases.ranks(other.ranks)} ({other._asked.kind}). {end}"
 
 
 def _name(cluster):
@@ -87,13 +88,13 @@ def _name(cluster):
 
 
 def _is_being_stopped(path, name):
-    values = leftovers.signed(path)
-    return values.get("session") == name and leftovers.client(path, values) is None
+    values = signature.signed(path)
+    return values.get("session") == name and signature.client(path, values) is None
 
 
 def _took_note(path):
     """What a watchdog has noted, and no note any more."""
-    values = leftovers.read(path)
+    values = signature.read(path)
     with contextlib.suppress(OSError):
         os.unlink(path)
     return values

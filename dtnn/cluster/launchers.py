@@ -22,7 +22,8 @@ OPEN_MPI = {
 }
 # What went through the controller, and was freed, would stay with its threads otherwise: some copies of the data of a job.
 FRUGAL = {"MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "65536"}
-CONTROLLER = os.path.join(os.path.dirname(__file__), "lean_controller.py")
+CONTROLLER = os.path.join(os.path.dirname(__file__), "lean_controller.py")  # not imported: it hides NumPy
+# The environment's words on how many threads a rank has.
 POOLS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
@@ -34,9 +35,7 @@ def mpiexec():
     RuntimeError
         There is none; the text says what to install.
     """
-    own = os.path.join(
-        os.path.dirname(sys.executable), "mpiexec"
-    )  # not resolved: the link's place decides which libraries it finds
+    own = os.path.join(os.path.dirname(sys.executable), "mpiexec")  # not resolved: its place decides which libraries it finds
     path = own if os.access(own, os.X_OK) else shutil.which("mpiexec")
     if path is None:
         raise RuntimeError(f"no mpiexec beside {sys.executable} nor on the PATH; remedy: {REMEDY}")
@@ -100,10 +99,7 @@ def ipyparallel_cluster(asked, folder, ports=()):
     private = {"IPYTHONDIR": folder, "PYTHONSAFEPATH": "1"}
     config, engines = Config(), slurm.CLASS if asked.launcher == "slurm" else "MPIEngineSetLauncher"
     config.LocalControllerLauncher.environment = {watchdog.VARIABLE: folder, **private, **FRUGAL}
-    config.LocalControllerLauncher.controller_cmd = [
-        sys.executable,
-        os.path.join(os.path.dirname(__file__), "lean_controller.py"),
-    ]
+    config.LocalControllerLauncher.controller_cmd = [sys.executable, CONTROLLER]
     config[engines].environment = {**environment(folder, asked), **private}
     config[engines].engine_cmd = [sys.executable, "-I", "-S", minder.__file__, sys.executable, lean_engine.__file__]
     config[engines].engine_args = ["--log-level=WARN", "--IPEngine.enable_nanny=False"]  # a nanny costs 28 MB

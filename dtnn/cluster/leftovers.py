@@ -1,15 +1,15 @@
 """This user's clusters on this host, and an end to those that nobody needs any more."""
 
 import contextlib
-import json
 import os
 import platform
 import time
 from dataclasses import dataclass
 
-from ..whole_file import whole_file
+from ..phrases import age, ranks
 from . import folder, watchdog
-from .watchdog import ALONE, CLIENT
+from .signature import client, place, read, signed
+from .watchdog import ALONE
 
 OLD = 86_400.0  # seconds
 
@@ -66,28 +66,8 @@ class Found:
 
     def __str__(self):
         whose = f"in use by process {self.client}" if self.here and self.client else self.state
-        ranks = f"{self.ranks or '?'} rank{'s' * (self.ranks != 1)}"
-        return f"{self.folder}  {ranks}, {len(self.processes)} processes, {age(self.started)} old, {whose}"
-
-
-def sign(path, ranks, **more):
-    """Note in a cluster's folder who started it, and what else a later client has to know."""
-    _write(path, {**myself(), "ranks": ranks, "started": time.time(), "host": platform.node(), **more})
-
-
-def myself():
-    """How a cluster's folder calls this process."""
-    return {"pid": os.getpid(), "born": born(os.getpid()), "place": place()}
-
-
-def add(path, **more):
-    """Add to, or change, what `sign` noted."""
-    _write(path, {**signed(path), **more})
-
-
-def _write(path, values):
-    with whole_file(os.path.join(path, CLIENT)) as file:
-        file.write(json.dumps(values).encode())
+        size = ranks(self.ranks) if self.ranks else "? ranks"
+        return f"{self.folder}  {size}, {len(self.processes)} processes, {age(self.started)} old, {whose}"
 
 
 def found():
@@ -120,32 +100,6 @@ def table(clusters, now=None):
     numbers = 3  # columns that stand right
     cells = [[cell.rjust(w) if i < numbers else cell.ljust(w) for i, (cell, w) in enumerate(zip(row, widths))] for row in rows]
     return "\n".join(f" {'  '.join(row)}".rstrip() for row in cells)
-
-
-def ranks(count):
-    """A number of ranks in words.
-
-    >>> ranks(1), ranks(4)
-    ('1 rank', '4 ranks')
-    """
-    return f"{count} rank{'s' * (count != 1)}"
-
-
-def age(since, now=None):
-    """How long ago a moment was, in words; "?" if it isn't known.
-
-    >>> age(0.0, 59.0), age(0.0, 3700.0), age(0.0, 200_000.0)
-    ('59 s', '1 h 1 min', '2 d 7 h')
-    """
-    if since is None:
-        return "?"
-    seconds = int(max(0.0, (time.time() if now is None else now) - since))
-    minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86400
-    if minutes < 1:
-        return f"{seconds} s"
-    if hours < 1:
-        return f"{minutes} min"
-    return f"{hours} h {minutes % 60} min" if days < 1 else f"{days} d {hours % 24} h"
 
 
 def clean(everything=False):
@@ -186,63 +140,13 @@ def processes_by_folder():
     return by_folder
 
 
-def lives(pid, since):
-    """Whether the process of that number that was born then still runs; one that only waits to be buried doesn't."""
-    import psutil
-
-    try:
-        process = psutil.Process(pid)
-        return process.create_time() == since and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.Error:
-        return False
-
-
-def born(pid):
-    """When a process was started; None if there is none."""
-    import psutil
-
-    try:
-        return psutil.Process(pid).create_time()
-    except psutil.Error:
-        return None
-
-
-def place():
-    """This host, and the container within it: what tells whether a process number means the same."""
-    with contextlib.suppress(OSError):
-        return f"{platform.node()} {os.readlink('/proc/self/ns/pid')}"
-    return platform.node()
-
-
 def _look(path, processes):
     values = signed(path)
     here = bool(processes) or values.get("place", place()) == place()
-    ranks, started, host = (_as(kind, values.get(name)) for name, kind in (("ranks", int), ("started", float), ("host", str)))
-    return Found(path, processes, client(path, values), here, ranks, started, host or (platform.node() if here else ""))
+    size, started, host = (_as(kind, values.get(name)) for name, kind in (("ranks", int), ("started", float), ("host", str)))
+    return Found(path, processes, client(path, values), here, size, started, host or (platform.node() if here else ""))
 
 
 def _as(kind, value):
     """A value if it is of that kind; what somebody else wrote in its place is not known."""
     return value if isinstance(value, kind) else None
-
-
-def client(path, values):
-    """The process that started a cluster, if it lives; where that isn't written, the folder's name has its number."""
-    if isinstance(values.get("pid"), int) and isinstance(values.get("born"), float):
-        return values["pid"] if lives(values["pid"], values["born"]) else None
-    number = os.path.basename(path)[1:].split("-")[0]
-    return int(number) if number.isdecimal() and born(int(number)) is not None else None
-
-
-def signed(path):
-    """What `sign` wrote; nothing if it didn't, or if it isn't that."""
-    return read(os.path.join(path, CLIENT))
-
-
-def read(path):
-    """The values of a JSON file; nothing if there is none, or if it is damaged."""
-    with contextlib.suppress(OSError, ValueError, RecursionError), open(path) as file:
-        values = json.load(file)
-        if isinstance(values, dict):
-            return values
-    return {}

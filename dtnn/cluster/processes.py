@@ -1,4 +1,4 @@
-"""The processes of a cluster: controller, launcher and engines, whoever started them."""
+"""The processes of a cluster: controller, launcher and engines."""
 
 import contextlib
 import os
@@ -6,10 +6,10 @@ import platform
 import subprocess
 import time
 
-from . import checks, folder, here, launchers, leftovers, obituary, ports, slurm, watchdog
+from . import checks, folder, here, launchers, obituary, ports, signature, slurm, watchdog
+from .pid import Pid
 from .started import Process
 
-PERIOD = 0.05  # seconds between two looks at whether a process has ended
 CONNECTION = os.path.join("security", "ipcontroller-dtnn-client.json")  # in a cluster's folder
 ANSWER = 5.0  # seconds until a controller that doesn't answer is asked again
 MOURNING = 3.0  # seconds that a launcher may take to say what a rank died of
@@ -74,7 +74,7 @@ class Processes:
         engines = self.cluster.engine_set
         self._launcher = slurm.Job(engines.job_id) if self.asked.launcher == "slurm" else Pid.of(engines.pid)
         self._log = engines.output_file
-        leftovers.add(self.folder, controller=self._controller.plain(), launcher=self._launcher.plain(), log=self._log)
+        signature.add(self.folder, controller=self._controller.plain(), launcher=self._launcher.plain(), log=self._log)
         return self._client(timeout)
 
     def _client(self, timeout):
@@ -93,7 +93,7 @@ class Processes:
         return RuntimeError(f"the cluster's controller {how} ({error}); start it again. The end of its log:\n{log}")
 
     def _sign(self, path):
-        leftovers.sign(path, self.asked.size, session=here.session(), asked=self.asked.plain())
+        signature.sign(path, self.asked.size, session=here.session(), asked=self.asked.plain())
 
     def _take_over(self, timeout):
         """From the watchdog, which then knows that somebody is there again."""
@@ -101,12 +101,12 @@ class Processes:
 
         self._watchdog = launchers.start_watchdog(self.folder, self.asked.keep_alive)
         with watchdog.locked(self.folder):
-            values = leftovers.signed(self.folder)
-            if leftovers.client(self.folder, values) is not None or "log" not in values:
+            values = signature.signed(self.folder)
+            if signature.client(self.folder, values) is not None or "log" not in values:
                 self.adopted, path, self.folder = False, self.folder, None  # not ours to end
                 self._dismiss_watchdog(b"no")
                 raise RuntimeError(f"{path} was attached to by somebody else just now, or has ended")
-            leftovers.add(self.folder, **leftovers.myself(), session=here.session())
+            signature.add(self.folder, **signature.myself(), session=here.session())
             os.unlink(os.path.join(self.folder, watchdog.ALONE))
         self._controller, self._launcher = (_found(values[name]) for name in ("controller", "launcher"))
         self._log = values["log"]
@@ -161,33 +161,6 @@ class Processes:
             self._watchdog = None
 
 
-class Pid:
-    """A process of this host by number and birth, so that it is not taken for a later one."""
-
-    def __init__(self, pid, born):
-        self.pid, self.born = pid, born
-        self._ended, self._looked = False, 0.0
-
-    @classmethod
-    def of(cls, pid):
-        """That process, which runs now."""
-        return cls(pid, leftovers.born(pid))
-
-    def plain(self):
-        """For a file: `_found` makes it again."""
-        return {"pid": self.pid, "born": self.born}
-
-    def has_ended(self):
-        """Whether it has; looked at now and then, for it is asked very often."""
-        if not self._ended and time.monotonic() - self._looked > PERIOD:
-            self._ended, self._looked = not leftovers.lives(self.pid, self.born), time.monotonic()
-        return self._ended
-
-    def waits_for(self):
-        """Nothing: it was started at once."""
-        return ""
-
-
 def _written(path, started):
     """What a process that ipyparallel has started wrote so far; it removes the file when it sees that the process has ended."""
     with contextlib.suppress(OSError, TypeError), open(path, errors="replace") as file:
@@ -197,49 +170,3 @@ def _written(path, started):
 
 def _found(plain):
     return slurm.Job(plain["job"]) if "job" in plain else Pid(**plain)
-
-
-class Borrowed:
-    """Engines that somebody else started and will stop: an ipyparallel Cluster that runs, or a Client."""
-
-    adopted, folder, cluster = False, None, None
-
-    def __init__(self, ready, size):
-        self.ready, self.size = ready, size
-
-    def connect(self, timeout, waits):
-        """A Client of theirs."""
-        client = self.ready if hasattr(self.ready, "ids") else self._client_of_cluster()
-        until = time.monotonic() + timeout
-        while len(client.ids) < (self.size or 1):
-            waits(f"engines ({len(client.ids)} of {self.size or 1} are there)")
-            if time.monotonic() > until:
-                raise RuntimeError(checks.too_few(len(client.ids), self.size or 1, sorted(client.ids), self.log()))
-            time.sleep(0.02)
-        return client
-
-    def _client_of_cluster(self):
-        if self.ready.controller is None:
-            raise RuntimeError("this ipyparallel cluster isn't running; start it first: cluster.start_cluster_sync()")
-        return self.ready.connect_client_sync()
-
-    def log(self):
-        """Somebody else's."""
-        return ""
-
-    def launcher_has_ended(self):
-        """Not known."""
-        return False
-
-    lost = launcher_has_ended
-
-    def obituary(self, rank, hellos):
-        """How a rank died: not known."""
-        return obituary.text(rank, hellos, "")
-
-    def reaches(self, host):
-        """A signal goes through the engine's nanny."""
-        return False
-
-    def end(self):
-        """Theirs is to end it."""

@@ -58,7 +58,7 @@ class Job:
         self._question, self._asked = None, 0.0
 
     def plain(self):
-        """For a file: `launchers.found` makes it again."""
+        """For a file: `Processes` makes it again."""
         return {"job": self.number}
 
     def waits_for(self):

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from dtnn.cluster import Cluster, asked, folder, leftovers, watchdog
+from dtnn.cluster import Cluster, asked, folder, leftovers, signature, watchdog
 from dtnn.cluster.kept import Kept
 from dtnn.records import Epoch, Step
 
@@ -142,7 +142,7 @@ def test_one_that_is_in_use_is_not_attached_to_but_in_its_own_process(script):
 def test_several_that_wait_have_to_be_named():
     paths = [folder.make() for _ in range(2)]
     for path in paths:
-        leftovers._write(path, {"pid": 10**8, "born": 1.0, "place": leftovers.place(), "ranks": 2})
+        signature._write(path, {"pid": 10**8, "born": 1.0, "place": signature.place(), "ranks": 2})
         with open(os.path.join(path, watchdog.ALONE), "w") as file:
             file.write(f'{{"until": {time.time() + 100}}}')
     names = sorted(map(os.path.basename, paths))

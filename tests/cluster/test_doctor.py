@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from dtnn.cluster import diagnose, doctor, launchers
+from dtnn.cluster import diagnose, doctor, finding, launchers, look_at_mpi
 
 from .conftest import ROOT, needs_mpi
 
@@ -27,7 +27,7 @@ def test_this_environment_is_well():
 
 def test_without_an_mpi_library_the_wheel_is_named(monkeypatch):  # case 17
     monkeypatch.setenv("MPI4PY_LIBMPI", "/nowhere/libmpi.so")
-    found = by_topic(doctor._mpi())
+    found = by_topic(look_at_mpi.look_at_mpi())
     assert found["MPI library"].state == "error"
     assert "pip install mpich" in found["MPI library"].remedy
     assert "MPI together" not in found
@@ -38,13 +38,13 @@ def test_without_a_launcher_the_wheel_is_named(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(RuntimeError, match=r"no mpiexec beside .*pip install mpich"):
         launchers.mpiexec()
-    finding = doctor._mpi_launcher()[0]
+    finding = look_at_mpi._launcher()[0]
     assert (finding.state, finding.topic) == ("error", "MPI launcher")
     assert "pip install mpich" in str(finding)
 
 
 def test_vendors_that_differ_are_told_before_anything_starts(monkeypatch):  # case 18, E9
-    (finding,) = doctor._together("MPICH", "Open MPI", "/usr/bin/mpiexec")
+    (finding,) = look_at_mpi._together("MPICH", "Open MPI", "/usr/bin/mpiexec")
     assert finding.state == "error"
     assert "the library is MPICH, the launcher Open MPI" in finding.text
     assert "pip install mpich" in finding.remedy
@@ -54,7 +54,7 @@ def test_a_launcher_that_starts_worlds_of_one_is_found_out(monkeypatch, tmp_path
     path = tmp_path / "mpiexec"
     path.write_text("#!/bin/sh\necho size 1\necho size 1\n")
     path.chmod(0o755)
-    (finding,) = doctor._together("MPICH", "MPICH", str(path))
+    (finding,) = look_at_mpi._together("MPICH", "MPICH", str(path))
     assert finding.state == "error"
     assert "2 processes should make one world: size 1" in finding.text
 
@@ -66,8 +66,8 @@ def test_a_broken_package_is_told():
 
 
 def test_a_question_that_is_never_answered_ends(monkeypatch):
-    monkeypatch.setattr(doctor, "SECONDS", 0.2)
-    code, _, err = doctor._ask([sys.executable, "-c", "import time; time.sleep(100)"])
+    monkeypatch.setattr(finding, "SECONDS", 0.2)
+    code, _, err = finding.ask([sys.executable, "-c", "import time; time.sleep(100)"])
     assert code == -1
     assert "timed out" in err
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dtnn import cli
-from dtnn.cluster import folder, leftovers, watchdog
+from dtnn.cluster import folder, leftovers, signature, watchdog
 
 from .conftest import needs_mpi
 
@@ -48,7 +48,7 @@ def wait_until_marked(path):
 def test_a_cluster_with_its_client_is_listed_and_left_alone(pretended):
     path, member, _ = pretended
     wait_until_marked(path)
-    leftovers.sign(path, 3)
+    signature.sign(path, 3)
     (found,) = [cluster for cluster in leftovers.found() if cluster.folder == path]
     assert (found.ranks, found.client, found.processes, found.orphan) == (3, os.getpid(), [member.pid], False)
     assert found.host == platform.node()
@@ -60,9 +60,9 @@ def test_a_cluster_with_its_client_is_listed_and_left_alone(pretended):
 def test_a_cluster_without_its_client_is_cleaned_away(pretended):
     path, member, stranger = pretended
     wait_until_marked(path)
-    leftovers.sign(path, 2)
-    values = json.loads(Path(path, leftovers.CLIENT).read_text())
-    with open(os.path.join(path, leftovers.CLIENT), "w") as file:
+    signature.sign(path, 2)
+    values = json.loads(Path(path, watchdog.CLIENT).read_text())
+    with open(os.path.join(path, watchdog.CLIENT), "w") as file:
         json.dump({**values, "born": values["born"] - 5.0}, file)  # the number was given to another process since
     assert path in [cluster.folder for cluster in leftovers.clean()]
     assert member.wait(10) != 0
@@ -72,7 +72,7 @@ def test_a_cluster_without_its_client_is_cleaned_away(pretended):
 
 def test_a_cluster_of_another_container_is_left_alone():
     path = folder.make()
-    with open(os.path.join(path, leftovers.CLIENT), "w") as file:
+    with open(os.path.join(path, watchdog.CLIENT), "w") as file:
         json.dump({"pid": 1, "born": 1.0, "place": "elsewhere", "ranks": 2, "started": 0.0}, file)
     (found,) = [cluster for cluster in leftovers.found() if cluster.folder == path]
     assert not found.here
@@ -85,13 +85,13 @@ def test_a_cluster_of_another_container_is_left_alone():
 @pytest.mark.parametrize("text", ["", "[1]", "{", '{"pid": "x"}'])
 def test_where_the_note_is_damaged_the_folders_name_tells_the_client(text):
     path = folder.make()
-    with open(os.path.join(path, leftovers.CLIENT), "w") as file:
+    with open(os.path.join(path, watchdog.CLIENT), "w") as file:
         file.write(text)
     assert path not in [cluster.folder for cluster in leftovers.clean()]  # this process is the client, and lives
     gone = subprocess.Popen(["true"])
     gone.wait()
     os.rename(path, path := path.replace(f"c{os.getpid()}-", f"c{gone.pid}-"))
-    with open(os.path.join(path, leftovers.CLIENT), "w") as file:
+    with open(os.path.join(path, watchdog.CLIENT), "w") as file:
         file.write(text)
     assert path in [cluster.folder for cluster in leftovers.clean()]
     assert not os.path.exists(path)
@@ -100,7 +100,7 @@ def test_where_the_note_is_damaged_the_folders_name_tells_the_client(text):
 def test_the_command_lists_and_cleans_what_was_left_behind_only(pretended, capsys):
     path, member, stranger = pretended
     wait_until_marked(path)
-    leftovers.sign(path, 3)
+    signature.sign(path, 3)
     behind = folder.make()  # of a client that ended before it wrote who it is
     os.rename(behind, behind := behind.replace(f"c{os.getpid()}-", "c99999999-"))
     assert cli.main(["list"]) == 0
@@ -133,16 +133,16 @@ def test_clusters_that_other_hosts_read_are_listed_too(tmp_path):
 
 def test_words_for_kernels_that_never_came_are_forgotten_after_a_day():
     path = folder.make()
-    leftovers.sign(path, 2, session="abc")
+    signature.sign(path, 2, session="abc")
     watchdog.leave_word(path)
     word = os.path.join(folder.place(), watchdog.note_of("abc"))
-    assert leftovers.read(word)["ranks"] == 2
+    assert signature.read(word)["ranks"] == 2
     leftovers.clean()
     assert os.path.exists(word)
     os.utime(word, (0, 0))
     leftovers.clean()
     assert not os.path.exists(word)
-    leftovers.sign(path, 2, session="../abc")  # not a name of ours: nothing is written beside the folder
+    signature.sign(path, 2, session="../abc")  # not a name of ours: nothing is written beside the folder
     before = os.listdir(folder.place())
     watchdog.leave_word(path)
     assert os.listdir(folder.place()) == before
@@ -152,7 +152,7 @@ def test_words_for_kernels_that_never_came_are_forgotten_after_a_day():
 def test_a_note_of_odd_values_is_listed_as_unknown(value):
     path = folder.make()
     odd = dict.fromkeys(("pid", "born", "ranks", "started", "host"), value)
-    with open(os.path.join(path, leftovers.CLIENT), "w") as file:
+    with open(os.path.join(path, watchdog.CLIENT), "w") as file:
         json.dump(odd, file)
     (found,) = leftovers.found()
     assert "?" in leftovers.table([found])
