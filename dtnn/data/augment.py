@@ -119,6 +119,31 @@ def changes(augment):
     return found
 
 
+def augmented(images, changes, draw):
+    """Images after one change after the other, each of which has to leave their shape and type as they are.
+
+    >>> augmented(np.arange(3).reshape(1, 1, 3, 1), (Flip(1.0), Shift(0)), Draw((0,), [0])).ravel()
+    array([2, 1, 0])
+    """
+    for change in changes:
+        images = _same_kind(np.asarray(change(images, draw)), images, change)
+    return images
+
+
+def _same_kind(changed, images, change):
+    if changed.shape != images.shape:
+        raise ValueError(
+            f"augment: {change!r} made an array of shape {changed.shape} from one of {images.shape}; "
+            "it must return images of the same shape"
+        )
+    if changed.dtype != images.dtype:  # a cast would wrap 256 round to 0
+        raise TypeError(
+            f"augment: {change!r} made an array of {changed.dtype} from one of {images.dtype}; "
+            "it must return the same type: np.clip(changed, 0, 255).astype(np.uint8) for bytes"
+        )
+    return np.ascontiguousarray(changed)
+
+
 def _stir(x):
     """The finaliser of SplitMix64 (Steele, Lea and Flood, 2014), on an array."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

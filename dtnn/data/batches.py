@@ -1,8 +1,6 @@
 """Who trains on which sample when: the same on every rank and every machine, from (seed, epoch) alone."""
 
-import operator
-
-from ..allowed import shown, whole
+from ..allowed import whole
 from ..kernels.random import permutation
 
 MOST = 1 << 20  # ranks: more than any machine has
@@ -30,7 +28,7 @@ def batches(total, batch_size, seed=0, epoch=0):
     >>> [len(batch) for batch in batches(10, 4)]
     [4, 4, 2]
     """
-    batch_size = _positive("batch_size", batch_size)
+    batch_size = whole("batch_size", batch_size, 1)
     order = permutation(whole("total", total), whole("seed", seed), whole("epoch", epoch))
     for first in range(0, total, batch_size):
         yield order[first : first + batch_size]
@@ -70,23 +68,11 @@ def global_batch(total, ranks, batch_size=None, batch_size_per_rank=None):
         )
     total, ranks = whole("total", total), whole("ranks", ranks, 1)
     if batch_size_per_rank is not None:
-        return min(total, _positive("batch_size_per_rank", batch_size_per_rank) * ranks)
-    asked = _positive("batch_size", 32 if batch_size is None else batch_size)
+        return min(total, whole("batch_size_per_rank", batch_size_per_rank, 1) * ranks)
+    asked = whole("batch_size", 32 if batch_size is None else batch_size, 1)
     if asked < ranks:
         raise ValueError(
             f"batch_size={asked} is less than one sample for each of {ranks} ranks: it counts the samples of all ranks together. "
             f"Use batch_size={ranks} or more, or fewer ranks"
         )
     return min(total, asked)
-
-
-def _positive(name, value):
-    try:
-        found = operator.index(None if isinstance(value, bool) else value)
-    except TypeError:
-        raise TypeError(
-            f"{name}={shown(value)} is a {type(value).__name__}: give a whole number of samples, such as 32"
-        ) from None
-    if found < 1:
-        raise ValueError(f"{name}={found}: give 1 or more samples, such as 32")
-    return found

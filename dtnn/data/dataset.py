@@ -1,6 +1,7 @@
 """A data set: what to train on, what to test on, and how it is to be shown."""
 
 import base64
+import html
 from numbers import Integral
 
 import numpy as np
@@ -86,16 +87,16 @@ class Dataset:
             f"<tr><td>{name}</td><td>{len(part):,}</td><td>{_told(part)[2:]}</td></tr>" for name, part in self._parts()
         )
         table = f"<table><tr><th>part</th><th>samples</th><th>targets</th></tr>{rows}</table>"
-        return f"<b>{_escaped(self._title())}</b>{table}{self._pictures()}"
+        return f"<b>{html.escape(self._title())}</b>{table}{self._pictures()}"
 
     def _pictures(self):
         """The first image of each of the first ten classes."""
         x, y = self.x_train, self.y_train
         if not self.classes or x.ndim != 4 or x.shape[3] not in (1, 3):
             return ""
-        shown = [k for k in range(min(10, len(self.classes))) if (y == k).any()]
-        png = base64.b64encode(strip(x[[int(np.argmax(y == k)) for k in shown]])).decode()
-        names = _escaped(", ".join(self.classes[k] for k in shown))
+        seen = [k for k in range(min(10, len(self.classes))) if (y == k).any()]
+        png = base64.b64encode(strip(x[[int(np.argmax(y == k)) for k in seen]])).decode()
+        names = html.escape(", ".join(self.classes[k] for k in seen))
         style = f"height:{min(64, 2 * x.shape[1])}px;max-width:100%;image-rendering:pixelated"
         return f'<img src="data:image/png;base64,{png}" alt="one sample of each class: {names}" title="{names}" style="{style}">'
 
@@ -166,7 +167,3 @@ def _told(part):
         return f", targets {part.y.shape[1:]} {part.y.dtype}"
     few, many = (counts := np.unique(part.y, return_counts=True)[1]).min(), counts.max()
     return f", {few} a class" if few == many else f", {few} to {many} a class"
-
-
-def _escaped(text):
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")

@@ -8,7 +8,7 @@ import numpy as np
 from ..allowed import number
 from ..kernels.aligned import aligned
 from ..kernels.gather import gather
-from .augment import Draw, changes
+from .augment import Draw, augmented, changes
 from .inputs import check_inputs, inputs
 from .labels import labels, targets
 
@@ -117,7 +117,7 @@ class Samples:
     def gather_inputs(self, indices, out=None, dtype=np.float32, key=None):
         """The inputs of a mini-batch, batch last: (C, H, W, n), (D, n) or (T, n)."""
         if self.augment and key is not None and len(indices):
-            changed = self.replaced(x=self._augmented(indices, key))
+            changed = self.replaced(x=augmented(self.x[indices], self.augment, Draw(key, indices)))
             return changed.gather_inputs(np.arange(len(indices)), out, dtype)
         if self.tokens:
             return _turned(self.x[indices], out)
@@ -155,12 +155,6 @@ class Samples:
         vars(other).update({**vars(self), **changes})
         return other
 
-    def _augmented(self, indices, key):
-        images, draw = self.x[indices], Draw(key, indices)
-        for change in self.augment:
-            images = _same_kind(np.asarray(change(images, draw)), images, change)
-        return images
-
     def _is_sequence_of_labels(self):
         return self.tokens and self.y.shape == self.x.shape
 
@@ -179,20 +173,6 @@ def batch_last(shape, count):
     ((1, 28, 28, 32), (784, 32))
     """
     return (*shape[-1:], *shape[:-1], count)
-
-
-def _same_kind(changed, images, change):
-    if changed.shape != images.shape:
-        raise ValueError(
-            f"augment: {change!r} made an array of shape {changed.shape} from one of {images.shape}; "
-            "it must return images of the same shape"
-        )
-    if changed.dtype != images.dtype:  # a cast would wrap 256 round to 0
-        raise TypeError(
-            f"augment: {change!r} made an array of {changed.dtype} from one of {images.dtype}; "
-            "it must return the same type: np.clip(changed, 0, 255).astype(np.uint8) for bytes"
-        )
-    return np.ascontiguousarray(changed)
 
 
 def _turned(rows, out=None):

@@ -19,8 +19,10 @@ def synthetic(shape=(32, 32, 3), classes=10, samples=1000, test=200, seed=0):
     ----------
     shape : tuple
         (height, width, channels) of an image: (224, 224, 3) costs what ImageNet costs.
-    classes, samples, test, seed : int
+    classes, samples, test : int
         Number of classes, of images to train and to test on.
+    seed : int
+        Another one gives other patterns, and other noise.
 
     Returns
     -------
@@ -63,7 +65,7 @@ def _checked(shape, **numbers):
         found = () if isinstance(shape, bytes) else tuple(map(operator.index, shape))
     except TypeError:
         found = ()
-    if len(found) != 3 or not all(isinstance(n, int) and n > 0 for n in found):
+    if len(found) != 3 or min(found) < 1:
         raise ValueError(f"shape={shown(shape)}: give (height, width, channels), such as (32, 32, 3)")
     for name, value in numbers.items():
         whole(name, value, 1, MOST)

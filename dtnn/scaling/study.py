@@ -80,7 +80,6 @@ def study(model, data, ranks=(1, 2), mode="strong", repeats=3, batch_size=64, st
         optimizer=repr(optimizer),
         machine=machine.describe(),
     )
-    rows = getattr(rows, "train", rows)
     with contextlib.nullcontext(cluster) if cluster is not None else Cluster(max(ranks)) as where:
         for repeat in range(1, repeats + 1):
             for count in ranks:

@@ -61,15 +61,15 @@ def test_both_batch_sizes_are_refused():
 
 @pytest.mark.parametrize("bad", [0, -3])
 def test_batch_size_must_be_positive(bad):
-    with pytest.raises(ValueError, match=rf"batch_size={bad}.*such as 32"):
+    with pytest.raises(ValueError, match=rf"batch_size={bad}: give a whole number of at least 1"):
         global_batch(100, 1, bad)
-    with pytest.raises(ValueError, match=rf"batch_size_per_rank={bad}.*such as 32"):
+    with pytest.raises(ValueError, match=rf"batch_size_per_rank={bad}: give a whole number of at least 1"):
         global_batch(100, 1, None, bad)
 
 
 @pytest.mark.parametrize("bad", [32.0, "32"])
 def test_batch_size_must_be_whole(bad):
-    with pytest.raises(TypeError, match=rf"batch_size={bad!r} is a {type(bad).__name__}.*whole number"):
+    with pytest.raises(TypeError, match=rf"batch_size={bad!r}: give a whole number"):
         global_batch(100, 1, bad)
 
 

@@ -89,7 +89,7 @@ def test_a_set_without_targets_is_refused():
 def test_shows_itself():
     data = Dataset(X, Y, name="<mine>", classes=2, scale=0.5)
     assert repr(data) == "Dataset <mine>: 2 classes, samples (2,) float32 x 0.5\n  train  4 samples, 2 a class"
-    assert "&lt;mine>" in data._repr_html_()
+    assert "&lt;mine&gt;" in data._repr_html_()
     assert "<td>train</td><td>4</td>" in data._repr_html_()
     assert "targets (1,) float32" in repr(Dataset(X, [0.5, 1, 2, 3]))
     assert "1 to 3 a class" in repr(Dataset(X, [0, 1, 1, 1]))
