@@ -4,15 +4,15 @@ import asyncio
 import threading
 import time
 
-from ..records import Note, Paused, Stop
+from ..phrases import ranks
 from ..sentence import sentence
 from . import failure, run_file, showing, steering
+from . import to_batch as batching
 from . import weights as showing_weights
 from .bounded import Dropped
 from .conducted import Conducted
+from .waiting_for import waiting_for
 
-PATIENCE = 3.0  # seconds after which a job that was asked to stop is said to take its time
-QUICK = 1.2  # seconds that ranks have to end when they have not stopped as they were asked to
 VIEW = 0.1  # seconds between two looks of who waits at what shows the run
 
 
@@ -48,16 +48,7 @@ class Run(Conducted):
     @property
     def waiting_for(self):
         """What the run waits for at the moment, in words; "" while records flow and when it has ended."""
-        if self.done:
-            return ""
-        if self.state == "waiting":
-            return self._waiting_for
-        if self._stop_asked and time.monotonic() - self._stop_asked > PATIENCE:
-            return "the job to stop as it was asked to; run.interrupt() ends it at once"
-        if self.state == "paused":
-            return _paused(self.records.last(Paused))
-        last = self.records[-1] if self.records else None
-        return self._stalled or (last.text if isinstance(last, Note) else "" if last else "the first record")
+        return waiting_for(self)
 
     @property
     def ending(self):
@@ -85,7 +76,7 @@ class Run(Conducted):
             raise self.error
 
     def __repr__(self):
-        words = [f"{self.name} on {self.size} rank{'s' * (self.size != 1)}", self.state, f"{len(self.records)} records"]
+        words = [f"{self.name} on {ranks(self.size)}", self.state, f"{len(self.records)} records"]
         if self.waiting_for:
             words.append(f"waiting for {self.waiting_for}")
         if self.error:
@@ -181,34 +172,11 @@ class Run(Conducted):
             function(self.results[0])
         return self
 
-    # ---- steering it, and looking inside
+    # ---- steering it, ending it, and looking inside
 
     pause, step, resume, set_lr = steering.pause, steering.step, steering.resume, steering.set_lr
+    stop, interrupt, end = steering.stop, steering.interrupt, steering.end
     gradients, weights = showing.gradients, showing_weights.weights
-
-    # ---- ending it
-
-    def stop(self, text="stopped by the user"):
-        """End a generator job cleanly: all ranks after the same step. A job that is a plain function is interrupted."""
-        self._stop_asked = self._stop_asked or time.monotonic()
-        self.send(Stop(text))
-
-    def interrupt(self):
-        """End it now, wherever the ranks are; what they did since the last record is lost, the records are kept."""
-        self._interrupt_asked = True
-        self._request("interrupt", None)
-
-    def end(self, text="stopped by the user", patience=1.5):
-        """End it cleanly, or after `patience` seconds now; returns when it has ended. For who was interrupted while waiting.
-
-        Whatever the ranks do, that takes little over a second more. One that can't be interrupted where it is goes on without
-        the run, and is named in `stuck`; the next run waits for it.
-        """
-        self.stop(text)
-        if not self.wait(patience):
-            self._grace = QUICK
-            self.interrupt()
-            self.wait(2 * QUICK)
 
     def send(self, command):
         """Hand a command to a generator job: rank 0's generator gets it as the answer to its next `yield`."""
@@ -221,6 +189,8 @@ class Run(Conducted):
         """Write it as one JSON file that needs nothing else to be read: records, ranks, state. The result is not in it."""
         run_file.write(self, path)
 
+    to_batch = batching.to_batch
+
     def save_trace(self, path):
         """Write the steps that were looked at closely, for ui.perfetto.dev; while the run goes on the file grows with it.
 
@@ -229,46 +199,6 @@ class Run(Conducted):
         from ..tracing import follow
 
         follow(self, path)
-
-    def to_batch(self, system, folder, *, ranks=None, threads_per_rank=1, data=None, model=None, **batch):
-        """Write a script that trains the same, from the beginning, without a notebook; returns its path.
-
-        It runs ``dtnn train`` under this environment's ``mpiexec``; when one rank fails, all end. `Run.load` reads
-        ``run.json`` in `folder`, and `dtnn.load` ``model.npz``, which is saved after each epoch.
-
-        Parameters
-        ----------
-        system : str
-            "slurm": for ``sbatch``; "shell": a script for any shell, or for another batch system.
-        folder : path
-            Where the script, the model's description and the results go; made where it isn't. The ranks have to see it, too.
-        ranks : int, optional
-            As many as this run's, if nothing is said.
-        data : path, optional
-            A ``.npz`` file of x_train, y_train, x_test, y_test, where the data of this run have no name.
-        model : path, optional
-            A file of `Model.save` to begin with, where this run didn't begin with the model's first weights.
-        **batch
-            What Slurm is to be told: account, partition, time, nodes, and `lines`, more lines for the script.
-
-        Raises
-        ------
-        ValueError
-            This run can't be repeated so: a layer was defined in a notebook cell, data have no name ...; says what to do.
-
-        Examples
-        --------
-        >>> import dtnn, tempfile
-        >>> with dtnn.Cluster(2, "threads") as cluster, tempfile.TemporaryDirectory() as folder:
-        ...     run = dtnn.zoo.mlp().start(dtnn.data.mnist5k(), cluster=cluster, batch_size=1000)
-        ...     _ = run.result()
-        ...     script = run.to_batch("slurm", folder, ranks=8, partition="main", time="1:00:00")
-        ...     print(script.name, "#SBATCH --ntasks=8" in script.read_text())
-        train.sbatch True
-        """
-        from .batch import batch_of, to_batch
-
-        return to_batch(self, system, folder, ranks, threads_per_rank, data, model, batch_of(batch, "to_batch"))
 
     @classmethod
     def load(cls, path):
@@ -287,10 +217,3 @@ class Run(Conducted):
         run._ended.set()
         run._drained.set()
         return run
-
-
-def _paused(last):
-    """What a run waits for after its last `Paused`."""
-    where = f"{last.phase} of step {last.step}" if last.phase else f"step {last.step}"
-    goes_on = "run.step(phases=1) makes the next phase, run.step() the rest" if last.phase else "run.step() makes one step"
-    return f"you: {last.text} after {where}; run.resume() goes on, {goes_on}"

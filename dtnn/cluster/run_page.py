@@ -3,6 +3,7 @@
 import base64
 import html
 
+from ..phrases import ranks
 from ..records import Epoch, Finish, Ledger, Resumed, Start, Step
 from ..sentence import sentence
 
@@ -25,7 +26,7 @@ def run_page(run):
         f'<td style="text-align:left;padding:0.1em 0">{html.escape(text)}</td></tr>'
         for name, text in numbers(run)
     )
-    head = f'<div style="font-weight:600">{html.escape(run.name)} on {run.size} rank{"s" * (run.size != 1)}</div>'
+    head = f'<div style="font-weight:600">{html.escape(run.name)} on {ranks(run.size)}</div>'
     return f'{head}<table style="color:inherit;margin:0.3em 0">{rows}</table>{_picture(run)}'
 
 

@@ -1,8 +1,11 @@
-"""How a run is steered: the methods of `Run` with which a training pauses, makes steps, goes on, and changes its rate."""
+"""How a run is steered: the methods of `Run` with which a training pauses, makes steps, goes on, changes its rate, and ends."""
+
+import time
 
 from ..commands import Advance, Pause, Rate, Resume, Show, ShowWeights
-from ..records import Start
+from ..records import Start, Stop
 
+QUICK = 1.2  # seconds that ranks have to end when they have not stopped as they were asked to
 NAMES = {Advance: "step", Rate: "set_lr", Show: "gradients", ShowWeights: "weights"}  # where a user calls a command otherwise
 
 
@@ -104,6 +107,31 @@ def set_lr(run, lr=None, *, factor=1.0):
         `lr` is negative, `factor` is not above 0, or both are given.
     """
     tell(run, Rate(lr, factor))
+
+
+def stop(run, text="stopped by the user"):
+    """End a generator job cleanly: all ranks after the same step. A job that is a plain function is interrupted."""
+    run._stop_asked = run._stop_asked or time.monotonic()
+    run.send(Stop(text))
+
+
+def interrupt(run):
+    """End it now, wherever the ranks are; what they did since the last record is lost, the records are kept."""
+    run._interrupt_asked = True
+    run._request("interrupt", None)
+
+
+def end(run, text="stopped by the user", patience=1.5):
+    """End it cleanly, or after `patience` seconds now; returns when it has ended. For who was interrupted while waiting.
+
+    Whatever the ranks do, that takes little over a second more. One that can't be interrupted where it is goes on without
+    the run, and is named in `stuck`; the next run waits for it.
+    """
+    run.stop(text)
+    if not run.wait(patience):
+        run._grace = QUICK
+        run.interrupt()
+        run.wait(2 * QUICK)
 
 
 def tell(run, command):

@@ -89,6 +89,21 @@ def test_what_slurm_is_told_stands_first(threads, tmp_path):
     assert os.access(tmp_path / "train.sbatch", os.X_OK)
 
 
+@pytest.mark.parametrize(
+    ("settings", "error", "text"),
+    [
+        ({"ranks": 0}, ValueError, "ranks=0: give a whole number of at least 1"),
+        ({"ranks": "4"}, TypeError, "ranks='4': give a whole number"),
+        ({"threads_per_rank": -1}, ValueError, "threads_per_rank=-1: give a whole number of at least 1"),
+    ],
+)
+def test_numbers_that_no_job_can_have_are_told_before_anything_is_written(threads, tmp_path, settings, error, text):
+    run = finished(threads, small())
+    with pytest.raises(error, match=text):
+        run.to_batch("slurm", tmp_path / "job", **settings)
+    assert not (tmp_path / "job").exists()
+
+
 def test_a_layer_of_a_notebook_cell_is_refused_and_one_of_a_module_is_not(threads, tmp_path, monkeypatch):
     cell = {"__name__": "__main__"}
     exec(MODULE, cell)
