@@ -2,14 +2,11 @@
 
 import argparse
 import difflib
-import importlib.util
-import os
-import shutil
 import sys
-from importlib import metadata
 from pathlib import Path
 
 from . import __version__
+from .train_options import add_train, count
 
 COMMANDS = ("demo", "lab", "train", "warmup", "doctor", "info", "list", "clean")
 FORMATTER = argparse.ArgumentDefaultsHelpFormatter
@@ -62,6 +59,7 @@ def _parsed(arguments):
 
 
 def _parser():
+    """What argparse has to know of all commands."""
     parser = argparse.ArgumentParser("dtnn", description="Distributed deep learning for the classroom and the lab.")
     parser.add_argument("--version", dest="command", action="store_const", const=version, help="the version of dtnn")
     parser.set_defaults(command=lambda asked: parser.print_help() or 2)
@@ -69,8 +67,8 @@ def _parser():
     add = commands.add_parser(
         "demo", help="train LeNet-5 on real digits on MPI engines of this machine", formatter_class=FORMATTER
     )
-    add.add_argument("--ranks", type=_count, default=2, help="MPI engines to start")
-    add.add_argument("--epochs", type=_count, default=10, help="passes over the 4,000 digits")
+    add.add_argument("--ranks", type=count, default=2, help="MPI engines to start")
+    add.add_argument("--epochs", type=count, default=10, help="passes over the 4,000 digits")
     add.add_argument("--out", type=Path, default=Path("dtnn-demo"), help="folder for the picture and the run's JSON")
     add.set_defaults(command=demo)
     add = commands.add_parser("lab", help="copy the notebooks to a folder of yours and open JupyterLab there")
@@ -78,11 +76,13 @@ def _parser():
     add.add_argument("--copy-only", action="store_true", help="do not open JupyterLab")
     add.add_argument("jupyter", nargs="*", metavar="-- OPTION", help="options for JupyterLab, behind --: -- --no-browser")
     add.set_defaults(command=lab)
-    _add_train(commands.add_parser("train", help="train without a notebook; under mpiexec, on all of its ranks"))
+    add = commands.add_parser("train", help="train without a notebook; under mpiexec, on all of its ranks")
+    add_train(add)
+    add.set_defaults(command=train)
     add = commands.add_parser("warmup", help="compile the kernels now, so that nobody waits at a first step")
     add.add_argument("nets", nargs="*", metavar="NET", help="networks of dtnn.zoo; all of them, if none is named")
     add.add_argument(
-        "--threads", type=_count, help="also for ranks with so many threads each (as two ranks would have on this machine)"
+        "--threads", type=count, help="also for ranks with so many threads each (as two ranks would have on this machine)"
     )
     add.set_defaults(command=warmup)
     commands.add_parser("doctor", help="say what is installed and what is wrong").set_defaults(command=doctor)
@@ -92,36 +92,6 @@ def _parser():
     add.add_argument("--all", action="store_true", help="end all your clusters on this host, those in use too")
     add.set_defaults(command=clean)
     return parser
-
-
-def _add_train(add):
-    """The arguments of ``dtnn train``; what is made by a call is written as that call, and never executed as code."""
-    add.add_argument("model", help="a model's file (.npz), its description (.json), or a network of dtnn.zoo: lenet5")
-    add.add_argument("--data", default="mnist5k", help="a data set of dtnn.data, or a .npz file of x_train ... (mnist5k)")
-    add.add_argument("--out", type=Path, default=Path("dtnn-run"), help="folder for run.json and model.npz (dtnn-run)")
-    add.add_argument("--epochs", type=_count, default=1, help="passes over the data (1)")
-    add.add_argument("--batch-size", type=_count, help="samples a step over all ranks (32)")
-    add.add_argument("--batch-size-per-rank", type=_count, help="or samples a step of each rank")
-    add.add_argument("--optimizer", help='such as adam, or "SGD(cosine(0.1), momentum=0.9)"')
-    add.add_argument("--loss", help="such as cross_entropy")
-    add.add_argument("--metric", action="append", default=[], help="such as accuracy; may be given again")
-    add.add_argument("--strategy", help='how ranks are kept together, such as "LocalSGD(8)"')
-    add.add_argument("--callback", action="append", default=[], help="such as \"EarlyStopping('val_loss')\"; may be given again")
-    add.add_argument("--layer", action="append", default=[], help="module:Class of a layer of yours; may be given again")
-    add.add_argument("--seed", type=int, help="of the samples' order and of dropout (0)")
-    add.add_argument("--no-validation", action="store_true", help="no evaluation after each epoch")
-    add.add_argument("--deterministic", action="store_true", help="bit-equal from run to run")
-    add.add_argument("--evaluate-first", action="store_true", help="also before the first epoch")
-    add.add_argument("--resume", action="store_true", help="go on after the last epoch of the model's file, if it has one")
-    add.add_argument("--ranks", type=_count, help="how many there have to be; fewer are an error")
-    add.add_argument("--threads", type=_count, default=1, help="threads of each rank (1)")
-    add.set_defaults(command=train)
-
-
-def _count(text):
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least 1")
-    return int(text)
 
 
 # ---- demo
@@ -148,52 +118,10 @@ def train(asked):
 
 
 def lab(asked):
-    """Copy the notebooks, then open JupyterLab on them."""
-    if not asked.copy_only and importlib.util.find_spec("jupyterlab") is None:
-        raise RuntimeError('JupyterLab is not installed; install it with:  python -m pip install "dtnn[lab]"')
-    for name, what in copy_notebooks(asked.folder).items():
-        print(f"{what:8} {asked.folder / name}", flush=True)
-    if asked.copy_only:
-        return 0
-    command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={asked.folder.resolve()}", *asked.jupyter]
-    os.execv(sys.executable, [*command, "--LabApp.default_url=/lab/tree/00_start.ipynb"])  # a signal to us is one to it
+    """Copy the notebooks, then open JupyterLab on them, see `dtnn.lab_command`."""
+    from .lab_command import lab
 
-
-def copy_notebooks(folder):
-    """Copy dtnn's notebooks into a folder; one that is there and differs is the user's work, and stays.
-
-    Parameters
-    ----------
-    folder : path
-        Made where it isn't.
-
-    Returns
-    -------
-    dict
-        For each notebook's name "copied", "there" (the same already) or "kept" (the user's own version).
-    """
-    folder, done = Path(folder), {}
-    folder.mkdir(parents=True, exist_ok=True)
-    for source in sorted(notebooks().glob("*.ipynb")):
-        target = folder / source.name
-        if not target.exists():
-            shutil.copyfile(source, target)
-            done[source.name] = "copied"
-        else:
-            done[source.name] = "there" if target.read_bytes() == source.read_bytes() else "kept"
-    return done
-
-
-def notebooks():
-    """The folder of the notebooks: beside the package in a copy of the project, else where its installation put them."""
-    beside = Path(__file__).parent.parent / "notebooks"
-    if (beside / "00_start.ipynb").exists():
-        return beside
-    files = metadata.files("dtnn") or ()
-    found = next((Path(file.locate()).resolve().parent for file in files if file.name == "00_start.ipynb"), None)
-    if found is None or not found.exists():
-        raise RuntimeError(f"no notebooks in {beside} nor where dtnn is installed: install it again, or use the project's folder")
-    return found
+    return lab(asked)
 
 
 # ---- warmup, doctor, info, version

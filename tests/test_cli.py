@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from dtnn import cli, demo
+from dtnn import cli, demo, lab_command
 
 
 def test_version(capsys):
@@ -50,20 +50,20 @@ def test_an_impossible_folder_is_told_before_the_training(tmp_path, capsys):
 
 
 def test_notebooks_are_copied_and_the_users_are_kept(tmp_path):
-    names = [path.name for path in cli.notebooks().glob("*.ipynb")]
+    names = [path.name for path in lab_command.notebooks().glob("*.ipynb")]
     assert "00_start.ipynb" in names
-    assert set(cli.copy_notebooks(tmp_path / "mine")) == set(names)
-    assert set(cli.copy_notebooks(tmp_path / "mine").values()) == {"there"}
+    assert set(lab_command.copy_notebooks(tmp_path / "mine")) == set(names)
+    assert set(lab_command.copy_notebooks(tmp_path / "mine").values()) == {"there"}
     mine = tmp_path / "mine" / "00_start.ipynb"
     mine.write_text("my own work")
-    assert cli.copy_notebooks(tmp_path / "mine")["00_start.ipynb"] == "kept"
+    assert lab_command.copy_notebooks(tmp_path / "mine")["00_start.ipynb"] == "kept"
     assert mine.read_text() == "my own work"
 
 
 def test_lab_opens_jupyter_in_the_folder(tmp_path, monkeypatch, capsys):
     called = []
-    monkeypatch.setattr(cli.os, "execv", lambda program, command: called.append(command))
-    monkeypatch.setattr(cli.importlib.util, "find_spec", lambda name: object())
+    monkeypatch.setattr(lab_command.os, "execv", lambda program, command: called.append(command))
+    monkeypatch.setattr(lab_command.importlib.util, "find_spec", lambda name: object())
     cli.main(["lab", str(tmp_path), "--", "--no-browser"])
     assert called[0][:3] == [sys.executable, "-m", "jupyterlab"]
     assert f"--ServerApp.root_dir={tmp_path}" in called[0]
@@ -72,7 +72,7 @@ def test_lab_opens_jupyter_in_the_folder(tmp_path, monkeypatch, capsys):
 
 
 def test_lab_without_jupyterlab_says_what_to_install(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(cli.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(lab_command.importlib.util, "find_spec", lambda name: None)
     assert cli.main(["lab", str(tmp_path)]) == 1
     assert 'install "dtnn[lab]"' in capsys.readouterr().err
 

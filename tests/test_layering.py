@@ -99,6 +99,8 @@ MAY_IMPORT = {
     "cli": None,
     "demo": None,
     "train_command": None,
+    "train_options": set(),
+    "lab_command": set(),
     "told": None,
     "__main__": None,
 }

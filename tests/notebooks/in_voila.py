@@ -4,7 +4,7 @@ import shutil
 import signal
 import time
 
-from dtnn.cli import notebooks
+from dtnn.lab_command import notebooks
 from tests.notebooks.browser import ours, ours_after, served, show, until
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dtnn.cli import notebooks
+from dtnn.lab_command import notebooks
 
 nbformat = pytest.importorskip("nbformat")
 pytest.importorskip("nbclient")
