@@ -7,6 +7,7 @@ import numpy as np
 
 from .agreement import digest, disagreement, extremes
 from .checked import described
+from .need import Need
 from .pending import HELD, NUMBERS, Pending
 
 TAG = 9  # of what ranks tell each other in words
@@ -29,6 +30,7 @@ class Comparison:
 
     def __init__(self, comm, beside):
         self.comm, self.beside, self.texts, self.open = comm, beside, {}, deque()
+        self.begun = 0  # doubts
         self.rendezvous = None  # where ranks meet, once there is such a place
 
     def asking(self, verb, array=None):
@@ -48,7 +50,7 @@ class Comparison:
             if self.rendezvous.meet(number) is None:
                 self.disagree(text)
             return
-        self.open.append(Doubt(self.comm, self.beside, text, number))
+        self._doubt(text, number)
         if not self.settle():
             self.comm.wait(self.settle, 0)
 
@@ -56,10 +58,14 @@ class Comparison:
         """The same without waiting: a `Doubt`, or None where nothing is compared."""
         if self.beside is None:
             return None
-        doubt = Doubt(self.comm, self.beside, *self.asking(verb, array))
-        self.open.append(doubt)
+        doubt = self._doubt(*self.asking(verb, array))
         if self.rendezvous is not None:
             self.rendezvous.begin()
+        return doubt
+
+    def _doubt(self, text, number):
+        doubt, self.begun = Doubt(self.comm, self.beside, text, number), self.begun + 1
+        self.open.append(doubt)
         return doubt
 
     def settle(self):
@@ -72,6 +78,21 @@ class Comparison:
         if self.open and self.rendezvous is not None and self.rendezvous.crossed():
             self.disagree(self.open[0].text)
         return not self.open
+
+    def need(self):
+        """The `Need` of whoever waits in a collective: those who have not come yet."""
+        late, number = self.rendezvous.missing() if self.rendezvous is not None else ([], 0)
+        if late:
+            text = next((text for text, common in self.texts.values() if common == number), "a sum")
+            return Need(f"for {{}} to join in {text}", [(rank, "", 1) for rank in late])
+        if not self.open:
+            return Need("for what all have begun")
+        first, others = self.begun - len(self.open) + 1, (rank for rank in range(self.comm.size) if rank != self.comm.rank)
+        return Need(f"for {{}} to join in {self.open[0].text}", [(rank, "begun", first) for rank in others])
+
+    def done(self):
+        """How many calls this rank has begun to compare, for those who wait in one."""
+        return [("begun", self.begun)]
 
     def disagree(self, text):
         """Raise `Mismatch`, which says who asks for what; every rank comes here by itself."""

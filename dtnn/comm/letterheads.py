@@ -7,6 +7,7 @@ import numpy as np
 
 from .checked import described
 from .failures import Mismatch
+from .need import Need
 from .pending import HELD, NUMBERS
 
 TAG = 10
@@ -39,17 +40,16 @@ class Letterheads:
         self.letters, self.leaving = {}, []  # of messages that are yet to be received; what may not have left yet
 
     def send(self, array, dest, tag):
-        """To be called before an array is sent."""
-        if self.beside is None:
-            return
+        """To be called before an array is sent; which message that is."""
         number, kind = self.sent[dest, tag], (dest, tag, array.dtype.kind, array.itemsize, array.shape)
         self.sent[dest, tag] = number + 1
-        if kind not in self.told:
+        if self.beside is not None and kind not in self.told:
             self.told.add(kind)
             self._post(f"{tag} {number} {described(array)}", dest)
+        return dest, tag, number
 
     def expect(self, source, tag):
-        """To be called before an array is received; what `check` wants to know."""
+        """To be called before an array is received; which message that is."""
         number = self.received[source, tag]
         self.received[source, tag] = number + 1
         return source, tag, number
@@ -80,6 +80,26 @@ class Letterheads:
             self.comm.look()
             self._fetch(place[0])
         return self.letters.pop(place, "")
+
+    def to_send(self, array, place):
+        """The `Need` of whoever sends that message."""
+        dest, tag, number = place
+        return Need(f"to send {described(array)} to rank {dest} (tag {tag})", [(dest, f"received {tag}", number + 1)])
+
+    def to_receive(self, array, place):
+        """The `Need` of whoever receives that message."""
+        source, tag, number = place
+        return Need(f"to receive {described(array)} from rank {source} (tag {tag})", [(source, f"sent {tag}", number + 1)])
+
+    def from_anybody(self, tag):
+        """The `Need` of whoever waits for any message."""
+        of = [(rank, f"sent {tag}", self.received[rank, tag] + 1) for rank in range(self.comm.size)]
+        return Need(f"for a message from anybody (tag {tag})", of, anybody=True)
+
+    def done(self, rank):
+        """How many messages this one has sent to another, and begun to receive from it, of each tag."""
+        for what, counts in (("sent", self.sent), ("received", self.received)):
+            yield from ((f"{what} {tag}", times) for (other, tag), times in counts.items() if other == rank)
 
     def _post(self, text, dest):
         for entry in [entry for entry in self.leaving if entry[1].Test()]:

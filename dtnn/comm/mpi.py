@@ -20,6 +20,7 @@ from .notices import Notices
 from .pending import NUMBERS, Pending
 from .polling import Patience, is_crowded
 from .shared_sum import KINDS, LEAST, SharedSum
+from .standstill import Standstill
 
 UNUSED_TAG = 32_109
 
@@ -40,6 +41,8 @@ class MPI:
         Whether ranks share cores; found out if left out.
     house : MPI, optional
         The communicator that this one is a part of: what ends a wait there ends one here.
+    name : str
+        Of a part: what its ranks call it.
 
     Notes
     -----
@@ -48,14 +51,14 @@ class MPI:
 
     Before each collective ranks compare what they ask for, in shared memory or in a message of 16 bytes, see `Comparison`; MPI
     itself would add up what doesn't belong together, wait for ever, or write beyond an array.  `Iallreduce` does so while it is
-    under way.  `Send` tells what kind of array it is the first time, see `Letterheads`.  Deadlocks are not noticed: try a new
-    algorithm on threads first.
+    under way.  `Send` tells what kind of array it is the first time, see `Letterheads`.  Ranks that wait only for each other
+    find that out after a second, see `Standstill`, but for a rank that only asks after its requests (`Test`).
 
     After a failure or an interrupt neither `world` nor `notices` may be used again, which `clean` says (`checkout` looks).
     The arrays of operations that were under way are kept for the life of the process, for MPI may still write to them.
     """
 
-    def __init__(self, world=None, notices=None, blocking=False, crowded=None, house=None):
+    def __init__(self, world=None, notices=None, blocking=False, crowded=None, house=None, name=""):
         from mpi4py import MPI as library
 
         self.library = library
@@ -64,10 +67,13 @@ class MPI:
         self.blocking, self.bytes, self.under_way = blocking, 0, 0
         self._notices, self._house = Notices(library, notices), house
         self._crowded = is_crowded(self.world) if crowded is None else crowded
-        self._patience = Patience(self._crowded)
+        self._patience = Patience(self._crowded, self._doubt)
         self._own = self.world.Dup() if blocking and notices is None and self.size > 1 else None
         beside = (notices if self._own is None else self._own) if self.size > 1 else None
         self._comparison, self._letterheads = Comparison(self, beside), Letterheads(self, beside)
+        self.name, self.parts = name, 0
+        self._standstill = Standstill(self, beside) if house is None else house._standstill
+        self.ranks = self._standstill.enter(self)
         self._shared = None
         self._usual = None  # the flat array that was last added up in shared memory: a training asks for it in each step
         self._operations = {"sum": library.SUM, "max": library.MAX, "min": library.MIN}
@@ -85,11 +91,8 @@ class MPI:
         self._receive(array, source, tag).Wait()
 
     def Probe(self, tag=0):
-        status = self.library.Status()
-        if self.blocking:
-            self.world.Probe(self.library.ANY_SOURCE, tag, status)
-        else:
-            self.wait(lambda: self.world.Iprobe(self.library.ANY_SOURCE, tag, status), 0)
+        status, need = self.library.Status(), partial(self._letterheads.from_anybody, tag)
+        self.wait(lambda: self.world.Iprobe(self.library.ANY_SOURCE, tag, status), 0, need=need)
         return status.Get_source()
 
     def Sendrecv(self, sent, dest, received, source, tag=0):
@@ -145,14 +148,16 @@ class MPI:
 
     def Split(self, color, key=0):
         self._comparison.compare("Split")
+        self.parts += 1
         world = self.world.Split(self.library.UNDEFINED if color is None else color, key)
         if color is None:
             return None
         notices = None if self._notices.comm is None else world.Dup()
-        return MPI(world, notices, self.blocking, self._crowded, house=self)
+        return MPI(world, notices, self.blocking, self._crowded, house=self, name=f"{self.name}/{self.parts}.{color}")
 
     def Free(self):
         self.let_go()
+        self._standstill.leave(self)
         if self.clean and self._house is not None:  # after an unclean end what was under way may still be
             self.world.Free()
             if self._notices.comm is not None:
@@ -192,10 +197,27 @@ class MPI:
         if self._notices.hear():
             raise RankFailed(*self._notices.failure)
 
-    def wait(self, has_ended, size, look=None):
-        """Poll for `size` bytes until `has_ended()`, looking round meanwhile; `look` looks for more than `self.look`."""
-        next(NUMBERS)  # whoever looks on can tell this wait from the one before, where no message is waited for, either
+    def wait(self, has_ended, size, look=None, need=None):
+        """Poll for `size` bytes until `has_ended()`, looking round meanwhile; `look` looks for more than `self.look`.
+
+        `need` gives the `Need`; left out, it is that of a collective.
+        """
+        self._waiting = next(NUMBERS), need or self._comparison.need  # whoever looks on can tell this wait from the one before
         self._patience.wait(has_ended, look or self.look, size)
+
+    def done_for(self, rank):
+        """How often this rank has done what another, by its number in the whole, may wait for here; see `Standstill`."""
+        if rank not in self.ranks:
+            return []
+        return [*self._comparison.done(), *self._letterheads.done(self.ranks.index(rank))]
+
+    def forget(self):
+        """Take in what ranks have told each other of long waits, and nobody needs any more."""
+        self._standstill.listen()
+
+    def _doubt(self):
+        """A wait lasts long: raise `Deadlock` if it can't end."""
+        self._standstill.look(self, *self._waiting)
 
     def meet(self):
         """A barrier of which nobody is told, and before which nothing is compared."""
@@ -235,9 +257,9 @@ class MPI:
     def _send(self, array, dest, tag):
         elements, dest = flat(array), known_rank(dest, self.size, "dest")
         self._count(elements)
-        self._letterheads.send(array, dest, tag)
+        need = partial(self._letterheads.to_send, array, self._letterheads.send(array, dest, tag))
         calls = (self.world.Isend(memory(piece), dest, tag) for piece in pieces(elements))
-        return Pending(self, calls, elements, elements.nbytes)
+        return Pending(self, calls, elements, elements.nbytes, need=need)
 
     def _receive(self, array, source, tag):
         elements, source = flat(array, writeable=True), known_rank(source, self.size, "source")
@@ -246,7 +268,8 @@ class MPI:
         place = self._letterheads.expect(source, tag)
         said = partial(self._letterheads.said, place, PATIENCE)
         expected = [(source, piece.nbytes, said) for piece in messages]
-        return Pending(self, calls, elements, elements.nbytes, partial(self._take_in, elements, array, place), expected)
+        take_in, need = partial(self._take_in, elements, array, place), partial(self._letterheads.to_receive, array, place)
+        return Pending(self, calls, elements, elements.nbytes, take_in, expected, need)
 
     def _take_in(self, elements, array, place):
         self._letterheads.check(array, place)

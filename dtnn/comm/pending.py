@@ -27,10 +27,12 @@ class Pending:
     expected : list of tuple, optional
         For receiving: source and bytes of each message, which what arrives must match, and a function that says in words what
         was sent, if it is known.
+    need : callable, optional
+        Gives the `Need` of a wait for it; None: it is a collective.
     """
 
-    def __init__(self, comm, calls, buffers, size=0, finish=None, expected=None):
-        self.comm, self.finish, self.size = comm, finish, size
+    def __init__(self, comm, calls, buffers, size=0, finish=None, expected=None, need=None):
+        self.comm, self.finish, self.size, self.need = comm, finish, size, need
         self.number = next(NUMBERS)
         HELD[self.number] = buffers
         comm.under_way += 1
@@ -43,13 +45,8 @@ class Pending:
         return self.has_ended()
 
     def Wait(self):
-        if self.comm.blocking:
-            for request, wanted in reversed(self.left):
-                self._ask(request.Wait, wanted)
-            self.left.clear()
-            self.has_ended()
-        else:
-            self.comm.wait(self.has_ended, self.size)
+        if not self.has_ended():
+            self.comm.wait(self.has_ended, self.size, need=self.need)
 
     def has_ended(self):
         """Whether all messages have arrived; looks at nothing else."""

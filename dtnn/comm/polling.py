@@ -10,6 +10,7 @@ BRIEF_SECONDS = 0.0003  # so long a message may be on its way between ranks that
 EAGER_SECONDS = 0.02
 SLOWEST_LINK = 1e8  # bytes/s: while a message of that speed may still be on its way, sleeping would slow it down
 LONGEST_SLEEP = 0.001
+DOUBTFUL = 1.0  # seconds of a wait, after which a rank asks itself whether it will ever end
 
 
 class Patience:
@@ -24,6 +25,8 @@ class Patience:
     ----------
     crowded : bool
         Whether the ranks of this host are more than its cores.
+    doubt : callable, optional
+        Called again and again in a wait that has lasted `DOUBTFUL` seconds; may raise.
 
     Notes
     -----
@@ -31,10 +34,10 @@ class Patience:
     blocking call 37 us; when the others compute, both take the same time a step.
     """
 
-    def __init__(self, crowded):
+    def __init__(self, crowded, doubt=None):
         offer = getattr(os, "sched_yield", _give_away)
         self.pauses = (offer, _give_away) if crowded else (_go_on, offer)
-        self.polls = 8 if crowded else 64
+        self.polls, self.doubt = 8 if crowded else 64, doubt
 
     def wait(self, test, look, size=0):
         """Return when `test()` is true; call `look()`, which may raise, every few polls.
@@ -54,6 +57,8 @@ class Patience:
                 pause = later
             if elapsed > eager:
                 time.sleep(min(LONGEST_SLEEP, elapsed / 100))
+            if elapsed > DOUBTFUL and self.doubt is not None:
+                self.doubt()
 
     def _soon(self, test, pause):
         for _ in range(self.polls):

@@ -49,5 +49,6 @@ class Pool:
         if self.pair is None:
             return False
         self.world.Barrier()  # so that whatever the last run sent and never received is here
+        self.last.forget()
         unclean = fresh or not self.last.clean or any(comm.Iprobe() for comm in self.pair)
         return self.world.allreduce(unclean, self.library.LOR)

@@ -83,6 +83,12 @@ class Rendezvous:
                 return True
         return False
 
+    def missing(self):
+        """The ranks that have not come to the meeting that this one is at, and what it was called with as common."""
+        said = self.lines[self.own + SAID + 2 * (self.count % 2)]
+        late = [rank for rank, place in enumerate(self.places) if self.lines[place + COUNT] < self.count]
+        return late, (said - self.begun) & MOST
+
     def _look(self):
         self.comm.look()
         if self.crossed():
