@@ -2,18 +2,15 @@
 
 import numpy as np
 
-from . import known, nn, running
+from . import known, nn, readiness, running
 from .absent import no_method
 from .data import Samples, plain, samples
 from .description import code
 from .fitting import Fitting
 from .input_shape import dtype_of, inner, input_shape_of
 from .nn.check_weights import check_layers
-from .nn.tree import named_parameters
 from .reuse import fresh
 from .training import Inference, evaluate, predict
-
-ENDING = 10.0  # seconds that a run may take to end that was asked to
 
 
 class Model:
@@ -185,49 +182,7 @@ class Model:
         """Whether it begins with an `Embedding`."""
         return isinstance(self.layers[0], nn.Embedding)
 
-    def settle(self):
-        """Wait for what an interrupted training may still be compiling with this model, a few seconds at most."""
-        self._check_net()
-        if self.rehearsal is not None:
-            self.rehearsal.wait()
-
-    def refresh(self):
-        """Take over what was changed by hand, weights and what is frozen (``layer.trainable = False``); `fit` does it by itself.
-
-        Raises
-        ------
-        RuntimeError
-            What would have to change is being trained now.
-        ValueError
-            Layers were put in or taken out by hand, which changes nothing in a built network; says what to do.
-        """
-        self._check_net()
-        self.parameters.take_over()
-        wanted = [(name, trainable) for name, _, trainable in named_parameters(self.net)]
-        if sorted(wanted) != sorted((segment.name, segment.trainable) for segment in self.parameters.segments):
-            self.check_free()
-            self.parameters = nn.Parameters(self.net, dtype=np.dtype(self.dtype))
-            self.training = None  # the optimizer's vectors were of another length
-
-    def _check_net(self):
-        """Raise a `ValueError` if there are other `layers`, or another `net`: in a built model that changes nothing."""
-        if self.parameters.layer is not self.net or [*self.layers] != self.net.layers:
-            self.net.check_unchanged()
-            raise ValueError(
-                "model.layers are others than those that were built: make a new model of them, in which each keeps what it has "
-                "learnt, Model(*layers, input_shape=model.input_shape)"
-            )
-
-    def check_free(self):
-        """Raise a `RuntimeError` if this model is being trained: what is begun then would spoil both.
-
-        A run that was asked to stop is waited for, some seconds.
-        """
-        if getattr(self.run, "ending", False):
-            self.run.wait(ENDING)
-        if self.run is not None and not self.run.done:
-            ends = "wait for it with model.run.wait(), or end it with model.run.end()"
-            raise RuntimeError(f"this model is being trained by a run that goes on; {getattr(self.run, 'ends', ends)}")
+    settle, refresh, check_free = readiness.settle, readiness.refresh, readiness.check_free
 
     # ---- looking at it
 
@@ -238,7 +193,7 @@ class Model:
     def to_code(self):
         """The Python code that makes this model (without its weights)."""
         check_layers(self.net)
-        self._check_net()
+        readiness.check_net(self)
         more = {} if self.dtype == "float32" else {"dtype": self.dtype}
         return code(self.layers, input_shape=self.input_shape, **more)
 

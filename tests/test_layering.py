@@ -83,12 +83,13 @@ MAY_IMPORT = {
     "known": {"allowed", "comm", "nn", "optim", "parallel", "named"},
     "advice": {"nn"},
     "fitting": GROUND | FIRST | SECOND | THIRD | {"advice", "known", "recipe"},
+    "readiness": {"nn"},
     "running": GROUND | FIRST | SECOND | THIRD | {"known"},
     "model": GROUND
     | FIRST
     | SECOND
     | THIRD
-    | {"description", "fitting", "input_shape", "reuse", "running", "model_file", "known"},
+    | {"description", "fitting", "input_shape", "readiness", "reuse", "running", "model_file", "known"},
     "model_file": {"allowed", "nn", "description", "model", "training", "weights"},
     "check": GROUND | FIRST | SECOND | THIRD | {"known", "model"},
     "views": {"allowed", "nn", "data", "plots", "training"},

@@ -9,7 +9,7 @@ from ..kernels.conv_plan import Window
 from .build_checks import check_samples, keeps_weights
 from .first_values import first_bias, first_values, initialiser
 from .layer import Layer, Parameter
-from .numbers import pair, plain, whole
+from .numbers import margins, pair, plain, whole
 from .outputs_only import outputs_only
 from .passes import Pass, checked
 
@@ -186,22 +186,3 @@ def check_algorithm(layer):
             f"Conv2d: algorithm='winograd' is for kernel_size 3, stride 1, dilation 1 and not exact, but got kernel_size "
             f"{layer._size}, stride {layer._stride}, dilation {layer._dilation}, exact={layer.exact}; use algorithm='auto'"
         )
-
-
-def margins(padding, size, stride, dilation=(1, 1)):
-    """((above, below), (left, right)) of `padding`.
-
-    Examples
-    --------
-    >>> margins("same", (3, 4), (1, 1))
-    ((1, 1), (1, 2))
-    """
-    if isinstance(padding, str):
-        if padding != "same":
-            raise ValueError(f"Conv2d: padding is {padding!r}; it must be an integer, two of them, or 'same'")
-        if stride != (1, 1):
-            raise ValueError(
-                f"Conv2d: padding='same' goes with stride 1 only, but stride is {stride}; give the padding as numbers"
-            )
-        return tuple(((k - 1) * d // 2, -(-(k - 1) * d // 2)) for k, d in zip(size, dilation))
-    return tuple((p, p) for p in pair(padding, "padding", "Conv2d", least=0))

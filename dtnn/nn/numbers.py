@@ -51,6 +51,25 @@ def pair(value, name, layer, least=1):
     return (whole(value, name, layer, least),) * 2
 
 
+def margins(padding, size, stride, dilation=(1, 1)):
+    """((above, below), (left, right)) of `padding`.
+
+    Examples
+    --------
+    >>> margins("same", (3, 4), (1, 1))
+    ((1, 1), (1, 2))
+    """
+    if isinstance(padding, str):
+        if padding != "same":
+            raise ValueError(f"Conv2d: padding is {padding!r}; it must be an integer, two of them, or 'same'")
+        if stride != (1, 1):
+            raise ValueError(
+                f"Conv2d: padding='same' goes with stride 1 only, but stride is {stride}; give the padding as numbers"
+            )
+        return tuple(((k - 1) * d // 2, -(-(k - 1) * d // 2)) for k, d in zip(size, dilation))
+    return tuple((p, p) for p in pair(padding, "padding", "Conv2d", least=0))
+
+
 def share(value, name, layer):
     """A number in [0, 1)."""
     if not isinstance(value, Real) or isinstance(value, bool):

@@ -147,7 +147,7 @@ def test_a_run_that_was_stopped_can_be_followed_at_once(start, cluster):
 
 
 def test_a_run_that_was_stopped_and_goes_on_is_not_waited_for_for_ever(start, cluster, monkeypatch):
-    monkeypatch.setattr("dtnn.model.ENDING", 0.2)
+    monkeypatch.setattr("dtnn.readiness.ENDING", 0.2)
     model = network()
     run = start(model)
     monkeypatch.setattr(run, "_stop_asked", time.monotonic())  # as if it had been asked, and did not hear
