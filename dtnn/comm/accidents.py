@@ -1,9 +1,12 @@
 """`Accidents`: which of a rank's messages is lost or damaged on its way, and what that does to it."""
 
+import threading
+
 import numpy as np
 
 from .checked import described
 from .flat import flat
+from .threads import Threads
 
 LOST, DAMAGED = "lost", "damaged"  # what may become of a message
 
@@ -24,10 +27,15 @@ class Accidents:
         Arrays of fewer bytes don't count.
     patience : float
         Seconds after which a rank gives up that waits because of a loss.
+
+    Attributes
+    ----------
+    gone : str
+        What to say when the rank's wait has been ended because of a loss; "" before that.
     """
 
     def __init__(self, rank, lose, damage, smallest, patience):
-        self.rank, self.smallest, self.patience, self.sent = rank, smallest, patience, 0
+        self.rank, self.smallest, self.patience, self.sent, self.gone = rank, smallest, patience, 0, ""
         self.lost, self.damaged = (message[1] if message and message[0] == rank else None for message in (lose, damage))
 
     def fate(self, array):
@@ -43,6 +51,19 @@ class Accidents:
             f"message {self.lost} of rank {self.rank} ({what}, {described(array)}) was lost, as it was to be; "
             f"for {self.patience:g} s nobody could go on"
         )
+
+    def give_up_later(self, comm, array, what):
+        """The sender knows nothing of a loss; where nobody sees that all ranks wait, its own wait ends after a while."""
+        if isinstance(_innermost(comm), Threads):
+            return  # where a deadlock is noticed at once
+
+        def give_up():
+            self.gone = self.loss(array, what)
+            comm.interrupt()
+
+        timer = threading.Timer(self.patience, give_up)
+        timer.daemon = True
+        timer.start()
 
 
 def damage_one_bit(array):
@@ -65,3 +86,10 @@ def with_a_wrong_bit(array):
         letters = wrong.view(np.uint8)
         letters[letters.size // 2] ^= 128
     return wrong.reshape(array.shape)
+
+
+def _innermost(comm):
+    """The communicator that does the work, whatever is around it."""
+    while hasattr(comm, "comm"):
+        comm = comm.comm
+    return comm

@@ -2,7 +2,6 @@
 
 import contextlib
 import math
-import threading
 import time
 
 import numpy as np
@@ -13,10 +12,7 @@ from .checked import known_communicator
 from .emulated_request import EmulatedRequest
 from .faults import check, in_words
 from .link import Link
-from .pace import Pace
-from .threads import Threads
-
-NAP = 0.05  # seconds that a rank sleeps at most before it looks round
+from .pace import Pace, doze
 
 
 class Emulated:
@@ -85,7 +81,7 @@ class Emulated:
         self.comm, self.settings = comm, {**settings, "smallest": smallest, "patience": patience, "clock": clock, "sleep": sleep}
         linked = only is None or only == comm.rank
         self.link = Link(comm.size, latency, bandwidth) if linked else Link(comm.size)
-        self.accidents, self.gone = Accidents(comm.rank, lose, damage, smallest, patience), ""
+        self.accidents = Accidents(comm.rank, lose, damage, smallest, patience)
         self.clock, self.sleep = clock, sleep or self._doze
         self.pace, self.link_free = Pace((slow or {}).get(comm.rank, 1.0), self.clock, self.sleep), clock()
         self.faults = (*getattr(comm, "faults", ()), *in_words(**settings))
@@ -166,8 +162,8 @@ class Emulated:
             yield
             self._sleep(after)
         except KeyboardInterrupt:
-            if self.gone:
-                raise MessageLost(self.gone) from None
+            if self.accidents.gone:
+                raise MessageLost(self.accidents.gone) from None
             raise
         finally:
             self.pace.rest()
@@ -186,23 +182,10 @@ class Emulated:
         """Hand over a message, unless it is the one to be lost; whether it was."""
         fate = self.accidents.fate(array)
         if fate == LOST:
-            self._give_up_later(array, what)
+            self.accidents.give_up_later(self.comm, array, what)
         else:
             send(with_a_wrong_bit(array) if fate == DAMAGED else array)
         return fate != LOST
-
-    def _give_up_later(self, array, what):
-        """The sender knows nothing of a loss; where nobody sees that all ranks wait, its own wait ends after a while."""
-        if isinstance(_innermost(self), Threads):
-            return  # where a deadlock is noticed at once
-
-        def give_up():
-            self.gone = self.accidents.loss(array, what)
-            self.comm.interrupt()
-
-        timer = threading.Timer(self.accidents.patience, give_up)
-        timer.daemon = True
-        timer.start()
 
     def wait_in_vain(self, array, what):
         """The wait of a rank whose part in a collective was lost."""
@@ -214,18 +197,7 @@ class Emulated:
             self.sleep(seconds)
 
     def _doze(self, seconds):
-        """Sleep, but look round meanwhile, so that an interrupt or another rank's failure ends it."""
-        until, look = time.perf_counter() + seconds, getattr(self.comm, "look", _nothing)
-        while (left := until - time.perf_counter()) > 0:
-            if left > NAP:
-                look()
-            time.sleep(min(left, NAP))
-
-
-def _innermost(comm):
-    while hasattr(comm, "comm"):
-        comm = comm.comm
-    return comm
+        doze(seconds, getattr(self.comm, "look", _nothing))
 
 
 def _nothing():

@@ -1,4 +1,8 @@
-"""`Pace`: a rank that computes slower than it does."""
+"""`Pace`: a rank that computes slower than it does; and how a rank sleeps that must not become deaf."""
+
+import time
+
+NAP = 0.05  # seconds that a rank sleeps at most before it looks round
 
 
 class Pace:
@@ -27,3 +31,12 @@ class Pace:
     def rest(self):
         """From here on it computes again; what it did before was no work."""
         self.left = self.clock()
+
+
+def doze(seconds, look):
+    """Sleep, but call `look`, which may raise, meanwhile: so that an interrupt or another rank's failure ends it."""
+    until = time.perf_counter() + seconds
+    while (left := until - time.perf_counter()) > 0:
+        if left > NAP:
+            look()
+        time.sleep(min(left, NAP))
