@@ -3,17 +3,23 @@
 import ast
 import inspect
 
+from .. import nn
 from .calls import called, parsed
 from .fields import example, fields
 
 
-def start(cls):
-    """The call that adds a layer of a class with values to begin with: those of its docstring's example.
+def start(cls, shape=None):
+    """The call that adds a layer of a class with values to begin with: those of its docstring's example; a Residual that fits.
 
     >>> from dtnn import nn
     >>> start(nn.Linear), start(nn.ReLU)
     ('Linear(10)', 'ReLU()')
+    >>> start(nn.Residual, (32,))
+    'Residual(Sequential(Linear(32), ReLU(), Linear(32)))'
     """
+    if cls is nn.Residual and shape:
+        layer = f"Conv2d({shape[0]}, 3, padding=1), BatchNorm2d()" if len(shape) == 3 else f"Linear({shape[0]})"
+        return f"Residual(Sequential({layer}, ReLU(), {layer}))"
     guesses = {"whole": "16", "number": "0.5", "flag": "False"}
     found = fields(cls)
     needed = [field for field in found if field.needed]
@@ -24,15 +30,23 @@ def start(cls):
 
 def given(call, cls):
     """The arguments of a call, as Python, by the parameter's name; those of ``*layers`` joined by commas."""
+    return {
+        name: ", ".join(map(ast.unparse, part)) if isinstance(part, list) else ast.unparse(part)
+        for name, part in bound(call, cls).items()
+    }
+
+
+def bound(call, cls):
+    """The arguments of a call as parts of the syntax tree, by the parameter's name; those of ``*layers`` in a list."""
     found, parameters = {}, iter(inspect.signature(cls).parameters.values())
     rest = list(call.args)
     while rest:
         parameter = next(parameters)
         if parameter.kind is parameter.VAR_POSITIONAL:
-            found[parameter.name], rest = ", ".join(map(ast.unparse, rest)), []
+            found[parameter.name], rest = rest, []
         else:
-            found[parameter.name] = ast.unparse(rest.pop(0))
-    return found | {keyword.arg: ast.unparse(keyword.value) for keyword in call.keywords}
+            found[parameter.name] = rest.pop(0)
+    return found | {keyword.arg: keyword.value for keyword in call.keywords}
 
 
 def with_argument(text, known, name, source):
@@ -53,43 +67,6 @@ def with_argument(text, known, name, source):
     return f"{cls.__name__}({', '.join(first + keywords)})"
 
 
-def with_layers(text, known):
-    """The arguments of a call in which layers stand: their names.
-
-    >>> from dtnn import nn
-    >>> with_layers("Residual(Linear(8))", {"Residual": nn.Residual, "Linear": nn.Linear})
-    ['body']
-    """
-    call = ast.parse(text, mode="eval").body
-    cls = known.get(called(call))
-    found = given(call, cls) if cls else {}
-    return [name for name, source in found.items() if any(is_call(node, known) for node in ast.walk(ast.parse(f"({source},)")))]
-
-
 def is_call(node, known):
     """Whether a part of a syntax tree calls something known."""
     return isinstance(node, ast.Call) and called(node) in known
-
-
-def laid_out(text, width=44):
-    """A call on as many lines as it needs, each argument on its own where they don't fit on one.
-
-    >>> print(laid_out("Residual(Sequential(Linear(8), ReLU()))", 30))
-    Residual(
-        Sequential(
-            Linear(8),
-            ReLU(),
-        ),
-    )
-    """
-    return _lines(ast.parse(text, mode="eval").body, 0, width)
-
-
-def _lines(node, indent, width):
-    text = ast.unparse(node)
-    if not isinstance(node, ast.Call) or indent + len(text) <= width:
-        return text
-    inner = " " * (indent + 4)
-    parts = [_lines(part, indent + 4, width) for part in node.args]
-    parts += [f"{part.arg}={_lines(part.value, indent + 4, width)}" for part in node.keywords]
-    return "\n".join([f"{ast.unparse(node.func)}(", *(f"{inner}{part}," for part in parts), f"{' ' * indent})"])

@@ -1,23 +1,22 @@
 """A network as a list of layers that is edited step by step: what the studio's left side does, without its widgets."""
 
-import ast
 import functools
 from dataclasses import replace
-from numbers import Integral
 
 from .. import nn, zoo
-from ..description import code
 from ..model import Model
-from ..nn.parameters import named_layers
-from . import calls
+from . import calls, edits
 from .arguments import given, start, with_argument
 from .given import choice
 from .given import model as checked
-from .row import Row, look
-from .state import State, pasted, state_of
+from .history import History
+from .nested import layer_at, row_at
+from .row import look
+from .state import State, code_of, pasted, state_of
+from .tree import misfit, rows_of, shape_before, tree
 from .vocabulary import LAYERS, Vocabulary
 
-KEPT = 500  # looks at layers, and steps back, that are remembered
+KEPT = 500  # looks at layers that are remembered
 
 
 class Builder:
@@ -45,52 +44,55 @@ class Builder:
 
     def __init__(self, model=None, namespace=None):
         self.vocabulary = Vocabulary({} if namespace is None else namespace)
-        self.state, self._past, self._future = State(), [], []
+        self._history = History(State() if checked(model) is None else state_of(model))
         self._looks = functools.lru_cache(KEPT)(look)
-        if checked(model) is not None:
-            self.state = state_of(model)
 
+    state = property(lambda self: self._history.state, doc="All that undo goes back to.")
     calls = property(lambda self: self.state.calls, doc="The Python of each layer.")
     input_shape = property(lambda self: self.state.input_shape, doc="Shape of one sample as the user writes it.")
 
-    # ---- edits, each of which can be undone
+    # ---- edits, each of which can be undone; a place is a number, or the path of a layer within layers, see `dtnn.lab.nested`
 
     def add(self, text, at=None):
-        """Add a layer, ``"Linear(10)"`` or the name alone, before place `at` or at the end."""
+        """Add a layer, ``"Linear(10)"`` or the name alone, before place `at`, at the end of the lane `at`, or at the end."""
         known, text = self.vocabulary.known(), calls.plain_text(text)
-        text = start(known[text.strip()]) if text.strip() in known else text
-        at = len(self.calls) if at is None else self._place(at, len(self.calls))
-        self._set([*self.calls[:at], self.vocabulary.written(text), *self.calls[at:]])
+        path = edits.checked(self.calls, len(self.calls) if at is None else at, known, more=1)
+        path = path if len(path) % 2 else (*path, len(row_at(self.calls, path, known)))
+        if text.strip() in known:
+            text = start(known[text.strip()], shape_before(*self._whole(), path))
+        self._set(edits.added(self.calls, path, text, self.vocabulary))
 
-    def remove(self, index):
-        """Take a layer out."""
-        index = self._place(index)
-        self._set([*self.calls[:index], *self.calls[index + 1 :]])
+    def remove(self, at):
+        """Take a layer out, or a branch; of the lane ``(2, 0)`` that has to be there, its layers."""
+        self._set(edits.removed(self.calls, at, self.vocabulary))
 
-    def move(self, index, to):
+    def move(self, at, to):
         """Take a layer out and put it back so that it stands at place `to`."""
-        rest = list(self.calls)
-        call = rest.pop(self._place(index))
-        rest.insert(self._place(to), call)
-        self._set(rest)
+        self._set(edits.moved(self.calls, at, to, self.vocabulary))
 
-    def duplicate(self, index):
-        """The same layer once more, behind itself."""
-        call = self.calls[self._place(index)]
-        self._set([*self.calls[: index + 1], call, *self.calls[index + 1 :]])
+    def duplicate(self, at):
+        """The same layer, or branch, once more, behind itself."""
+        self._set(edits.doubled(self.calls, at, self.vocabulary))
 
-    def replace(self, index, text):
+    def branch(self, at):
+        """An empty branch more, behind the branch ``(2, 0)`` of a Concatenate."""
+        self._set(edits.branched(self.calls, at, self.vocabulary))
+
+    def replace(self, at, text):
         """Another layer in its place."""
-        text, index = self.vocabulary.written(text), self._place(index)
-        self._set([text if place == index else call for place, call in enumerate(self.calls)])
+        self._set(edits.replaced(self.calls, at, text, self.vocabulary))
 
-    def change(self, index, name, source):
+    def change(self, at, name, source):
         """Set one argument of a layer, written as Python."""
-        self.replace(index, with_argument(self.calls[self._place(index)], self.vocabulary.known(), name, source))
+        self.replace(at, with_argument(self.call(at), self.vocabulary.known(), name, source))
 
-    def arguments(self, index):
+    def call(self, at):
+        """The Python of one layer."""
+        return layer_at(self.calls, edits.layer_place(self.calls, at, self.vocabulary), self.vocabulary.known())
+
+    def arguments(self, at):
         """The arguments of a layer that are given, as Python, by name."""
-        call = ast.parse(self.calls[self._place(index)], mode="eval").body
+        call = calls.parsed(self.call(at), "eval").body
         return given(call, self.vocabulary.known()[calls.called(call)])
 
     def clear(self):
@@ -100,7 +102,7 @@ class Builder:
     def reshape(self, input_shape):
         """Another shape of input, (H, W, C) or (D,)."""
         probe = Model(nn.Flatten(), input_shape=input_shape)  # so that a wrong one is told in its words
-        self._to(replace(self.state, input_shape=tuple(probe.input_shape)))
+        self._history.to(replace(self.state, input_shape=tuple(probe.input_shape)))
 
     def preset(self, name, classes=10):
         """The layers of a network of `dtnn.zoo`, for the present shape of input."""
@@ -109,13 +111,13 @@ class Builder:
             model = make(input_shape=self.input_shape, classes=classes)
         except ValueError:  # it doesn't fit; the check says where
             model = make(classes=classes)
-        self._to(replace(state_of(model), input_shape=self.input_shape))
+        self._history.to(replace(state_of(model), input_shape=self.input_shape))
 
     def take(self, model):
         """The layers of a `Model`."""
         if not isinstance(model, Model):
             raise TypeError(f"{model!r:.60} is no Model; paste() takes text, preset() the name of a network")
-        self._to(state_of(model))
+        self._history.to(state_of(model))
 
     def paste(self, text):
         """The layers that pasted Python describes: ``Model(...)``, ``Sequential(...)``, a list of layers, or ``zoo.lenet5()``.
@@ -127,22 +129,18 @@ class Builder:
         ValueError
             There is none, or it can't be read; says which line.
         """
-        self._to(pasted(self, text))
+        self._history.to(pasted(self, text))
 
     def undo(self):
         """Back before the last edit."""
-        if self._past:
-            self._future.append(self.state)
-            self.state = self._past.pop()
+        self._history.undo()
 
     def redo(self):
         """Undo the undo."""
-        if self._future:
-            self._past.append(self.state)
-            self.state = self._future.pop()
+        self._history.redo()
 
-    can_undo = property(lambda self: bool(self._past))
-    can_redo = property(lambda self: bool(self._future))
+    can_undo = property(lambda self: self._history.can_undo)
+    can_redo = property(lambda self: self._history.can_redo)
 
     # ---- what comes of it
 
@@ -151,17 +149,15 @@ class Builder:
 
         Cheap: layers whose input has not changed are not looked at again.
         """
-        own = frozenset(self.vocabulary.known().values()) - frozenset(LAYERS.values())
-        shape, rows = (*self.input_shape[-1:], *self.input_shape[:-1]), []
-        for number, (call, name) in enumerate(zip(self.calls, self._names()), 1):
-            if shape is None:
-                rows.append(Row(name, call))
-                continue
-            row = self._looks(self.vocabulary.read, call, shape, own)
-            error = row.error and f"layer {number} ({name}, {call}): {row.error}"
-            rows.append(replace(row, name=name, error=error))
-            shape = row.shape
-        return rows
+        return rows_of(*self._whole())
+
+    def tree(self, unfolded=None):
+        """A `Place` for each layer, those inside of layers behind it; of the layers at the paths `unfolded`, or of all."""
+        return tree(*self._whole(), unfolded)
+
+    def misfit(self):
+        """The path of the innermost layer that doesn't fit; None if all do."""
+        return misfit(*self._whole())
 
     @property
     def error(self):
@@ -185,10 +181,7 @@ class Builder:
 
     def code(self):
         """The Python that makes the same model."""
-        state = self.state
-        more = {"seed": state.seed} if state.seed else {}
-        more |= {"dtype": state.dtype} if state.dtype != "float32" else {}
-        return code(map(_Written, state.calls), input_shape=state.input_shape, **more)
+        return code_of(self.state)
 
     def __repr__(self):
         rows = self.check()
@@ -197,37 +190,11 @@ class Builder:
         head = f"Builder: {count}, input {size}, {parameters:,} parameters"
         return "\n".join([head, *(f"  {row.call}" for row in rows), *([self.error] if self.error else [])])
 
-    # ---- inner
-
     def _set(self, listed):
-        self._to(replace(self.state, calls=tuple(listed)))
+        self._history.to(replace(self.state, calls=tuple(listed)))
 
-    def _to(self, state):
-        if state != self.state:
-            self._past, self._future = [*self._past[-KEPT:], self.state], []
-            self.state = state
-
-    def _place(self, index, last=None):
-        """A place in the list; `last` is the last possible one, where that is not the last layer's."""
-        if not isinstance(index, Integral) or isinstance(index, bool):
-            raise TypeError(f"place {index!r:.60} is no whole number; places are counted from 0")
-        last = len(self.calls) - 1 if last is None else last
-        if not 0 <= index <= last:
-            places = f"give 0 to {last}" if last >= 0 else "add one first"
-            raise IndexError(f"there is no layer at place {index}; there are {len(self.calls)}: {places}")
-        return index
-
-    def _names(self):
-        """Each layer's name in the network; its number where one of them can't be made."""
-        try:
-            net = nn.Sequential(*map(self.vocabulary.read, self.calls))
-        except Exception:
-            return [f"layer_{number}" for number in range(1, len(self.calls) + 1)]
-        names = {id(layer): name for name, layer, _ in named_layers(net)}
-        return [names[id(layer)] for layer in net.layers]
-
-
-class _Written(str):
-    """A call whose repr is itself, for `description.code`."""
-
-    __repr__ = str.__str__
+    def _whole(self):
+        """All layers, what they get, what looks at one (and remembers it, unless its class was defined anew), the vocabulary."""
+        own = frozenset(self.vocabulary.known().values()) - frozenset(LAYERS.values())
+        shape = *self.input_shape[-1:], *self.input_shape[:-1]
+        return self.calls, shape, lambda call, shape: self._looks(self.vocabulary.read, call, shape, own), self.vocabulary

@@ -4,78 +4,86 @@ import html
 
 import ipywidgets as widgets
 
-from .arguments import laid_out
+from .calls import called, parsed
 from .looks import Message, button, faint
+from .once import OTHER, REPEAT
 
 TITLE = "output shape · parameters · bytes of their gradient, sent in each step · operations of the forward of one sample"
+INDENT = 11  # pixels for each layer that a layer is in, and for each lane
 
 
 class LayerRow:
     """A button with the layer's call, what it makes and costs, and what can be done with it; the opened one has a form below, and
-    what its class says of itself; one made of other layers is shown as code there, which can be changed.
+    what its class says of itself.
 
     Parameters
     ----------
-    index : int
-        Its place in the list, which stays: rows are re-used for whatever layer stands there.
     act : callable
-        Called with the name of an action and the index, and for "code" with the new call.
+        Called with the name of an action and the path of the layer. Rows are re-used for whatever layer stands there.
     """
 
-    def __init__(self, index, act):
-        self.call = button("", lambda: act("open", index), "change it").add_class("dtnn-call")
+    def __init__(self, act):
+        self.path = None
+
+        def does(name):
+            return lambda: act(name, self.path)
+
+        self.call = button("", does("open"), "change it", within=OTHER).add_class("dtnn-call")
         self.facts = widgets.HTML(layout={"margin": "0"}).add_class("dtnn-facts")
         self.wrong, self.told = Message(), Message()
         self.words = widgets.HTML(layout={"margin": "0 0 0 12px"}).add_class("dtnn-words")
-        self.code = widgets.Textarea(continuous_update=False, layout={"width": "96%", "margin": "2px 0 2px 12px"})
-        self.code.add_class("dtnn-code").observe(lambda _: self._quiet or act("code", index, self.code.value), "value")
-        self._quiet, self._laid_out = False, ""
         tools = [
-            button(sign, lambda name=name: act(name, index), tip, width="28px").add_class(f"dtnn-{name}")
+            button(sign, does(name), tip, within=REPEAT if name == "duplicate" else OTHER, width="28px").add_class(f"dtnn-{name}")
             for sign, name, tip in (
-                ("↑", "up", "move up"),
-                ("↓", "down", "move down"),
+                ("↑", "up", "move up; out of what it is in, or into what stands unfolded above it"),
+                ("↓", "down", "move down; out of what it is in, or into what stands unfolded below it"),
                 ("+", "duplicate", "the same once more"),
                 ("✕", "remove", "take it out"),
             )
         ]
         self.head = widgets.HBox([self.call, self.facts, *tools])
-        self.box = widgets.VBox([self.head, self.wrong.box], layout={"margin": "0"}).add_class("dtnn-layer")
+        self.box = widgets.VBox([self.head, self.wrong.box]).add_class("dtnn-layer")
 
-    def show(self, row, form=None, words="", as_code=False):
-        """Show a `Row`, and if it is the opened one, the form of its layer, what it says of itself, and it as code."""
-        self.call.description = shortened(row.call)
+    def show(self, place, form=None, words="", misfit=""):
+        """Show a `Place`, what does not fit there, and if it is the opened one, its form and what its class says of itself."""
+        self.path, row = place.path, place.row
+        self.call.description = shown(place)
         self.call.tooltip = f"{row.call}\n{words}" if words else row.call
         self.call.button_style = "danger" if row.error else ""
         (self.call.add_class if form else self.call.remove_class)("dtnn-opened")
-        self.facts.value = facts(row)
-        self.wrong.say(row.error)
+        self.facts.value = faint("does not fit inside") if row.error and not misfit else facts(row, place.known)
+        self.wrong.say(misfit)
         children = [self.head, self.wrong.box]
         if form:
             self.words.value = faint(html.escape(words))
-            children += [self.words, *([self.code] if as_code else []), form.box, self.told.box]
+            children += [self.words, form.box, self.told.box]
         else:
             self.told.say("")
-        self._show_code(row.call if form and as_code else "")
         if self.box.children != tuple(children):
             self.box.children = children
-
-    def _show_code(self, call):
-        """The call on several lines; what was typed and is no layer stays to be mended."""
-        text = laid_out(call) if call else ""
-        if text == self._laid_out:
-            return
-        self._quiet, self._laid_out = True, text
-        try:
-            self.code.value, self.code.rows = text, min(16, 1 + text.count("\n"))
-        finally:
-            self._quiet = False
+        indented(self.box, place)
 
 
-def facts(row):
+def indented(box, place):
+    """Move a box to the right by how deep its place is."""
+    margin = f"0 0 0 {INDENT * (len(place.path) - 1)}px"
+    if box.layout.margin != margin:
+        box.layout.margin = margin
+
+
+def shown(place):
+    """A layer's call, short; of one whose inside is seen below, its name."""
+    call = place.row.call
+    if not place.holds:
+        return shortened(call)
+    return f"▾ {called(parsed(call, 'eval').body)}" if place.seen else f"▸ {shortened(call)}"
+
+
+def facts(row, known=True):
     """What a layer makes and costs, as HTML."""
     if row.error or row.shape is None:
-        return faint("does not fit" if row.error else "behind the misfit")
+        inner = "what comes in is up to the layer around it"
+        return faint("does not fit" if row.error else "behind the misfit" if known else inner)
     parts = [" × ".join(map(str, row.shape))]
     if row.parameters:
         parts += [f"{row.parameters:,}", f"{amount(row.bytes)}B"]

@@ -19,7 +19,6 @@ def once(clicked, within=REPEAT):
     Parameters
     ----------
     clicked : callable
-        Called without arguments.
     within : float
         Seconds: `REPEAT`, or `OTHER`.
 
@@ -31,13 +30,13 @@ def once(clicked, within=REPEAT):
     """
     last = None
 
-    def counted():
+    def counted(*arguments):
         nonlocal last
         now = moment()
         if now is not None and last is not None and 0 <= now - last < within:
             return
         last = now
-        clicked()
+        clicked(*arguments)
 
     return counted
 

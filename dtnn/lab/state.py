@@ -4,6 +4,7 @@ import ast
 from dataclasses import dataclass, replace
 
 from .. import nn, zoo
+from ..description import code
 from ..model import Model
 from ..nn.parameters import named_layers
 from . import calls
@@ -31,6 +32,19 @@ def state_of(model):
         except SyntaxError:
             raise ValueError(f"the layer {call[:60]} doesn't say which call makes it; give its class a __repr__") from None
     return State(written, tuple(model.input_shape), model.dtype, model.seed)
+
+
+def code_of(state):
+    """The Python that makes the model."""
+    more = {"seed": state.seed} if state.seed else {}
+    more |= {"dtype": state.dtype} if state.dtype != "float32" else {}
+    return code(map(_Written, state.calls), input_shape=state.input_shape, **more)
+
+
+class _Written(str):
+    """A call whose repr is itself, for `description.code`."""
+
+    __repr__ = str.__str__
 
 
 def pasted(builder, text):

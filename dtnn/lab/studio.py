@@ -109,7 +109,7 @@ class Studio(Panel):
         if self.builder.state == State():
             self.building._do(self.builder.preset, "lenet5" if len(data.input_shape) == 3 else "mlp", self.building.classes)
         if tuple(data.input_shape) != tuple(self.builder.input_shape):
-            self.building._do(self.builder.reshape, data.input_shape)
+            self.building.edit(self.builder.reshape, data.input_shape)
 
     def _edited(self):
         self.training.message.say("")

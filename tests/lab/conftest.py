@@ -1,11 +1,13 @@
 """What the tests of the lab share."""
 
-import time
+from types import SimpleNamespace
 
 import pytest
 
 
 @pytest.fixture
 def mouse(monkeypatch):
-    """From here on `Button.click()` is a click in a page, and now is when."""
-    monkeypatch.setattr("dtnn.lab.once.moment", time.monotonic)
+    """From here on `Button.click()` is a click in a page, at the moment `mouse.now`."""
+    page = SimpleNamespace(now=100.0)
+    monkeypatch.setattr("dtnn.lab.once.moment", lambda: page.now)
+    return page

@@ -104,6 +104,14 @@ def test_a_preset_that_does_not_fit_says_where():
     assert "MaxPool2d(2) has a window of (2, 2), but the image is (1, 1)" in wrong[0].error
 
 
+def test_many_of_the_random_networks_are_nested_and_were_edited_inside():
+    """Or the next test would say little."""
+    deep = [max(len(place.path) // 2 for place in random_builder(seed).tree()) for seed in range(200)]
+    assert sum(depth >= 1 for depth in deep) > 100
+    assert sum(depth >= 2 for depth in deep) > 40
+    assert max(deep) >= 3
+
+
 @pytest.mark.parametrize("seeds", range(10))
 def test_code_to_model_to_code_is_a_fixed_point(seeds):
     for seed in range(20 * seeds, 20 * seeds + 20):

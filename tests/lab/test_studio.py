@@ -9,7 +9,7 @@ import pytest
 import dtnn
 from dtnn.cluster.weights import newest
 from dtnn.lab import Studio
-from dtnn.lab.once import OTHER
+from dtnn.lab.once import OTHER, REPEAT
 from dtnn.lab.panel import Panel
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # ipywidgets' own
@@ -63,7 +63,7 @@ def test_the_same_layers_go_on_and_others_begin_anew(studio):
     assert studio.model is model
     assert studio.cluster is cluster, "the cluster is used again"
     assert model.steps == 126
-    studio.building._act("remove", 2)
+    studio.building.list.rows[2].head.children[5].click()
     assert studio.model is not model
     studio.building.undo.click()
     assert studio.model.steps == 0
@@ -122,12 +122,13 @@ def test_double_clicks_on_pause_and_then_on_stop_lose_nothing(studio, mouse):
         training.pause_button.click()
         training.pause_button.click()
         await until(lambda: studio.run.state == "paused", studio)
-        before, step = studio.run.records.last(dtnn.records.Step).step, training.step_button
-        step.click()
-        step.click()
+        step = studio.run.records.last(dtnn.records.Step).step
+        training.step_button.click()
+        training.step_button.click()
+        await until(lambda: studio.run.records.last(dtnn.records.Step).step > step, studio)
         await asyncio.sleep(0.3)
         assert studio.run.state == "paused", "a double click is one click"
-        assert studio.run.records.last(dtnn.records.Step).step == before + 1
+        assert studio.run.records.last(dtnn.records.Step).step == step + 1
         training.stop_button.click()
         training.stop_button.click()
         await asyncio.sleep(0.1)
@@ -521,48 +522,51 @@ def test_the_drawing_follows_where_it_is_looked_at(studio):
 def test_clicks_in_the_list(studio):
     """What a finger does: open, change, move, duplicate, take out, undo; a wrong value changes nothing and is said."""
     panel = studio.building
-    panel._rows[1].call.click()
-    form = panel._form
+    panel.list.rows[1].call.click()
+    form = panel.list.form
     form.controls["features"].value = 20
     assert studio.builder.calls[1] == "Linear(20)"
-    assert panel._form is form, "the form stays, or the finger would lose its place"
-    assert "20" in panel._rows[1].facts.value
-    assert " · 15,700 · 62.8\N{NO-BREAK SPACE}kB · " in panel._rows[1].facts.value
-    panel._rows[1].head.children[2].click()
+    assert panel.list.form is form, "the form stays, or the finger would lose its place"
+    assert "20" in panel.list.rows[1].facts.value
+    assert " · 15,700 · 62.8\N{NO-BREAK SPACE}kB · " in panel.list.rows[1].facts.value
+    panel.list.rows[1].head.children[2].click()
     assert studio.builder.calls[0] == "Linear(20)"
-    assert panel._open == 0
-    assert "Flatten()" in panel._rows[0].wrong.text or "Linear(20)" in panel._rows[0].wrong.text
+    assert panel.list.seen.opened == (0,)
+    assert "Flatten()" in panel.list.rows[0].wrong.text or "Linear(20)" in panel.list.rows[0].wrong.text
     panel.undo.click()
-    panel._rows[1].head.children[4].click()
+    panel.list.rows[1].head.children[4].click()
     assert studio.builder.calls[1:3] == ("Linear(20)", "Linear(20)")
-    panel._rows[4].head.children[5].click()
-    panel._rows[4].head.children[5].click()
-    panel._rows[4].head.children[5].click()
+    gone = panel.list.rows[4].head.children[5]
+    gone.click()
+    gone.click()
+    gone.click()
     assert len(studio.builder.calls) == 4
-    panel._open = None
-    panel._rows[0].call.click()
+    panel.list.rows[0].call.click()
     panel.kinds.value = "Dropout"
-    panel._add()
+    panel.list.add()
     assert studio.builder.calls[1] == "Dropout(0.5)"
-    assert panel._open == 1
-    panel._form.controls["rate"].value = 1.0
-    assert "must be in [0, 1)" in panel._rows[1].told.text, "where it happened"
+    assert panel.list.seen.opened == (1,)
+    panel.list.form.controls["rate"].value = 1.0
+    assert "must be in [0, 1)" in panel.list.rows[1].told.text, "where it happened"
     assert studio.builder.calls[1] == "Dropout(0.5)"
-    assert panel._form.controls["rate"].value == 0.5
+    assert panel.list.form.controls["rate"].value == 0.5
 
 
 def test_a_double_click_adds_takes_out_and_undoes_one_layer(studio, mouse):
     panel, before = studio.building, studio.builder.calls
-    again, out = panel._rows[1].head.children[4], panel._rows[1].head.children[5]
+    again, out = panel.list.rows[1].head.children[4], panel.list.rows[1].head.children[5]
     out.click()
     out.click()
     assert studio.builder.calls == (before[0], *before[2:])
-    time.sleep(OTHER)
+    mouse.now += OTHER
     out.click()
     assert studio.builder.calls == (before[0], *before[3:])
     panel.undo.click()
     panel.undo.click()
     assert studio.builder.calls == (before[0], *before[2:])
+    again.click()
+    assert len(studio.builder.calls) == len(before) - 1, "another button that has come below the mouse is none that was meant"
+    mouse.now += REPEAT + 0.01
     again.click()
     again.click()
     assert len(studio.builder.calls) == len(before)
@@ -570,38 +574,12 @@ def test_a_double_click_adds_takes_out_and_undoes_one_layer(studio, mouse):
 
 def test_an_opened_layer_tells_what_it_is(studio):
     panel = studio.building
-    panel._rows[1].call.click()
-    assert "y = W x + b" in panel._rows[1].words.value
-    assert panel._rows[1].words in panel._rows[1].box.children
-    assert "also called dense" in panel._rows[1].call.tooltip
-    assert panel._rows[1].code not in panel._rows[1].box.children, "a plain layer has its form"
-    panel._rows[1].call.click()
-    assert panel._rows[1].words not in panel._rows[1].box.children
-
-
-def test_a_layer_of_layers_is_changed_as_code(studio):
-    panel = studio.building
-    studio.builder.replace(1, "Residual(Sequential(Linear(784), ReLU(), Linear(784), ReLU(), Linear(784)))")
-    panel.show()
-    row = panel._rows[1]
-    row.call.click()
-    assert row.code in row.box.children
-    assert row.code.value.startswith("Residual(\n    Sequential(\n        Linear(784),\n        ReLU(),\n")
-    assert "body" not in panel._form.controls, "once is enough"
-    row.code.value = row.code.value.replace("Linear(784),\n        ReLU(),\n", "Linear(100),\n        Tanh(),\n", 1)
-    assert studio.builder.calls[1].startswith("Residual(Sequential(Linear(100), Tanh(), Linear(784), ReLU()")
-    assert row.told.text == ""
-    assert "Tanh()" in panel.text.value
-    before, typed = studio.builder.calls, row.code.value.replace("Tanh()", "Tahn()")
-    row.code.value = typed
-    assert "did you mean Tanh?" in row.told.text
-    assert studio.builder.calls == before
-    assert row.code.value == typed, "what was typed stays to be mended"
-    row.code.value = typed.replace("Tahn()", "Sigmoid()")
-    assert "Sigmoid()" in studio.builder.calls[1]
-    assert row.told.text == ""
-    panel.undo.click()
-    assert "Tanh()" in row.code.value
+    panel.list.rows[1].call.click()
+    assert "y = W x + b" in panel.list.rows[1].words.value
+    assert panel.list.rows[1].words in panel.list.rows[1].box.children
+    assert "also called dense" in panel.list.rows[1].call.tooltip
+    panel.list.rows[1].call.click()
+    assert panel.list.rows[1].words not in panel.list.rows[1].box.children
 
 
 def test_what_a_cell_does_to_the_network_or_the_data_is_seen(studio):
@@ -825,7 +803,7 @@ def test_the_model_is_looked_into(studio):
     insights.model.look()
     assert f"after {studio.model.steps} steps" in insights.model.answer.page.value
     assert bytes(insights.model.answer.picture.value) != before
-    studio.building._act("remove", 0)
+    studio.building.list.rows[0].head.children[5].click()
     insights.model.look()
     assert insights.model.answer.message.text.startswith("layer 1 (linear_1, Linear(16)): Linear(16) takes")
 
