@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 
-from . import checks, engine, here, listening, obituary
+from . import engine, greeting, here, obituary
 from .ending import finish
 from .flight import TICK, Flight
 from .outcome import Outcome, unpack_outcome
@@ -56,39 +56,15 @@ class Engines:
 
     def _greet(self):
         """Ask each engine who it is, and see that they make one MPI world."""
-        hellos = self._asked_on_the_side() if self.processes.adopted else self._asked()
-        checks.one_world(list(hellos.values()), self.size)
-        self.ids = sorted(hellos, key=lambda ident: hellos[ident]["rank"])
-        self.hellos = [hellos[ident] for ident in self.ids]
-        checks.versions(self.hellos)
-        if not self.processes.adopted:
-            self._try_the_way_of_records()
+        adopted = self.processes.adopted
+        self.ids, self.hellos = greeting.introduced(self.client, self.size, adopted, self.timeout)
+        if not adopted:
+            self._listen()
             for ident in self.ids:
                 self.client[ident].apply_async(engine.warm, ["numba", *(WARM & sys.modules.keys())])
 
-    def _asked(self):
-        answers = {ident: self.client[ident].apply_async(engine.hello) for ident in self.client.ids}
-        return {ident: answer.get(self.timeout) for ident, answer in answers.items()}
-
-    def _asked_on_the_side(self):
-        """Engines that have a run, of a client before this one, answer only there."""
-        answers = {ident: self._send(ident, {"what": "hello"}) for ident in self.client.ids}
-        return {ident: answer.result(self.timeout)["content"]["hello"] for ident, answer in answers.items()}
-
-    def _try_the_way_of_records(self, given_up=lambda: False):
-        """What is published before the subscriptions are through is lost without a word, so wait until they are."""
-        until = time.monotonic() + self.timeout
-        missing, unwanted = set(self.ids), False
-        while missing and not unwanted and time.monotonic() < until:
-            answers = {ident: self.client[ident].apply_async(engine.publish_something) for ident in missing}
-            patience = time.monotonic() + 1.0
-            while missing and not unwanted and time.monotonic() < patience:
-                missing -= {ident for ident, answer in answers.items() if answer.data}
-                unwanted = given_up()
-                time.sleep(0.002)
-        self._heard = not missing
-        if missing and not unwanted:
-            raise RuntimeError(f"engines {sorted(missing)} answer, but nothing they publish arrives here; restart the cluster")
+    def _listen(self, given_up=lambda: False):
+        self._heard = self._heard or greeting.heard(self.client, self.ids, self.timeout, given_up)
 
     def stop(self):
         """End what was started, whatever it does."""
@@ -143,8 +119,7 @@ class Engines:
         """See a run through; returns when all ranks have ended."""
         with self._unless_stopped(run):
             number = next(self._numbers)
-            if not self._heard:
-                self._try_the_way_of_records(run._given_up)
+            self._listen(run._given_up)
             if not self._heard:
                 run._interrupting()
             elif self._prepare(run, number, parcel):
@@ -227,11 +202,7 @@ class Engines:
 
     def message(self, rank, what, number, **content):
         """Send something over the control channel of a rank; the reply is a future."""
-        return self._send(self.ids[rank], {"what": what, "run": number, **content})
-
-    def _send(self, ident, content):
-        address = self.client._build_targets(ident)[0][0]
-        return self.client._send(self.client._control_stream, listening.MESSAGE, content=content, ident=address)
+        return greeting.send(self.client, self.ids[rank], {"what": what, "run": number, **content})
 
     def signal(self, rank):
         """SIGINT for a rank, which doesn't answer; through its nanny where it has one."""
