@@ -38,14 +38,16 @@ ipywidgets.VBox([button, place])
     "print('end:', run.state, '| accuracy', model.evaluate(digits)['accuracy'], '| epochs', len(run.history.epoch))",
 ]
 
-# Every new picture is fetched at once, with the moment it was seen: the page lets go of old ones.
+# Every new picture is fetched at once, with the moment it was seen: the page lets go of old ones.  The first is seen when the
+# browser has decoded it (until then it has no height); while it decodes a later one the one before must stay, or something jumps.
 WATCH = """() => {
     window.seen = []; let last = '';
     window.watching = setInterval(async () => {
         const image = document.querySelector('img.dtnn-live');
         if (!image || image.src === last) return;
-        last = image.src;
         const now = Date.now() / 1000, box = image.getBoundingClientRect();
+        if (!last && !box.height) return;
+        last = image.src;
         try {
             const bytes = new Uint8Array(await (await fetch(last)).arrayBuffer());
             let text = ''; bytes.forEach(byte => text += String.fromCharCode(byte));

@@ -19,7 +19,7 @@ STRATEGIES = [
     AllReduce(), AllReduce(lambda comm, array: comm.Allreduce(array)), AllReduce("ring"), AllReduce(overlap=True), Accumulate(2),
     Sharded(), LocalSGD(3), Gossip("ring"), Compressed("int8"), ParameterServer(), ParameterServer(None),
 ]  # fmt: skip
-strategies = pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda strategy: repr(strategy)[:60])
+strategies = pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda strategy: repr(strategy).partition(" at 0x")[0][:60])
 
 
 def rows(count=48):

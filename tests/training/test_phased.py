@@ -20,7 +20,7 @@ STRATEGIES = [
     Sharded(), LocalSGD(3), LocalSGD(2, after=1), Gossip("ring"), Compressed("int8"), ParameterServer(),
     ParameterServer(2, exact=True),
 ]  # fmt: skip
-strategies = pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda strategy: repr(strategy)[:60])
+strategies = pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda strategy: repr(strategy).partition(" at 0x")[0][:60])
 PHASES = ["forward", "backward", "reduce", "update"]
 
 
