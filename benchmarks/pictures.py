@@ -8,7 +8,7 @@ from long_run import EPOCHS, RANKS, STEPS, long_run, steps_of
 import dtnn
 from dtnn.gradients import GradientView
 from dtnn.lab import AllReduceLab, Playground
-from dtnn.lab.answer import on_paper
+from dtnn.lab.answer import HEIGHT, on_paper
 from dtnn.lab.builder_panel import BuilderPanel
 from dtnn.lab.shard_view import ShardView
 from dtnn.plots import Timeline, by_rank, confusion, histograms, tiles
@@ -143,7 +143,7 @@ def gradients(ranks):
 def matrix(classes):
     """Which class is taken for which; other counts each time."""
     dice, names = np.random.default_rng(0), [f"class {k}" for k in range(classes)]
-    return lambda: on_paper(lambda ax: confusion(dice.integers(1, 2000, (classes, classes)), names, ax))
+    return lambda: on_paper(lambda ax: confusion(dice.integers(1, 2000, (classes, classes)), names, ax), height=5.8)
 
 
 def numbers():
@@ -160,7 +160,7 @@ def many_tiles(count, side, channels, words=True, **how):
     def again():
         images = dice.random((count, side, side, channels))
         told = [f"cat → dog {percent} %" for percent in dice.integers(1, 100, count)] if words else ()
-        return on_paper(lambda ax: tiles(images, told, ax, "The worst samples", **how))
+        return on_paper(lambda ax: tiles(images, told, ax, "The worst samples", **how), height=5.8 if words else HEIGHT)
 
     return again
 
@@ -201,7 +201,7 @@ KINDS = {
     "confusion of 100 classes": lambda: matrix(100),
     "weights of 21 layers": numbers,
     "24 worst samples": lambda: many_tiles(24, 32, 3, columns=6),
-    "48 feature maps": lambda: many_tiles(49, 32, 1, each=True),
+    "48 feature maps": lambda: many_tiles(49, 32, 1, False, each=True),
     "128 filters": lambda: many_tiles(128, 3, 1, False, signed=True, columns=16),
     "shards of 16 ranks": who_has_what,
 }

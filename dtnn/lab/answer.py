@@ -6,10 +6,12 @@ import html
 import ipywidgets as widgets
 from matplotlib import rc_context
 
-from ..plots.axes import STYLE, Sheet, paper
+from ..plots.axes import STYLE, paper, sheet
 from ..plots.fitted import Fitted
 from .looks import Message, faint
 from .panel import begin
+
+HEIGHT = 3.9  # inches of a picture
 
 
 class Answer:
@@ -63,9 +65,9 @@ class Answer:
         self.message.say(error)
 
 
-def on_paper(draw, scale=1.0):
-    """The PNG of one Axes that `draw(ax)` fills, 960 pixels wide, or `scale` times as many."""
+def on_paper(draw, scale=1.0, height=HEIGHT):
+    """The PNG of one Axes that `draw(ax)` fills, as wide as all pictures are and `height` inches high; `scale` times as dense."""
     with rc_context(STYLE):
-        sheet = Sheet(figsize=(9.6, 4.4), dpi=100 * scale, layout=Fitted())
-        draw(sheet.add_subplot())
-        return paper(sheet)._repr_png_()
+        drawn = sheet(height, scale, layout=Fitted())
+        draw(drawn.add_subplot())
+        return paper(drawn)._repr_png_()

@@ -24,12 +24,14 @@ CSS = """<style>
 .dtnn-bad input, .dtnn-bad select, .dtnn-bad textarea { border-color: var(--jp-error-color1, #B3261E) !important;
   box-shadow: inset 0 0 0 1px var(--jp-error-color1, #B3261E); }
 .dtnn-help { cursor: help; }
+.dtnn-layers { scrollbar-gutter: stable; }
 .dtnn-layers > *, .dtnn-layer > *, .dtnn-layer .widget-hbox > * { flex-shrink: 0; }
 .dtnn-layer button.jupyter-button { text-align: left; font-size: 12px; line-height: 24px; height: 24px; margin: 1px;
   padding: 0 5px; }
 .dtnn-layer .dtnn-call { font-family: var(--jp-code-font-family, monospace); flex: 0 1 208px; }
 .dtnn-layer .dtnn-facts { flex: 1 1 150px; min-width: 0; overflow: hidden; padding: 1px 2px 0 6px; }
 .dtnn-layer button.dtnn-opened { font-weight: 600; box-shadow: inset 3px 0 0 var(--jp-brand-color1, #0072B2); }
+.dtnn-layer .dtnn-lane-name { align-self: center; }
 .dtnn-training .dtnn-state { align-self: center; }
 .dtnn-studio { container: dtnn / inline-size; width: 100%; }
 .dtnn-bar { padding: 2px 0; background: var(--jp-layout-color0, transparent); }
@@ -44,7 +46,7 @@ CSS = """<style>
 .dtnn-table th { color: var(--jp-ui-font-color2, #555); }
 .dtnn-table p, .dtnn-table pre { margin: 4px 0; line-height: 1.35; white-space: pre-wrap; overflow-wrap: anywhere;
   color: inherit; }
-.dtnn-answer { width: 960px; max-width: 100%; height: auto; }
+.dtnn-answer { width: 792px; max-width: 100%; height: auto; }
 .dtnn-big .dtnn-faint, .dtnn-big .dtnn-wrong, .dtnn-big .dtnn-title, .dtnn-big .dtnn-label, .dtnn-big .jupyter-button,
 .dtnn-big .dtnn-layer button, .dtnn-big input, .dtnn-big select, .dtnn-big table, .dtnn-big textarea, .dtnn-big .dtnn-table,
 .dtnn-big .widget-label, .dtnn-big .widget-readout, .dtnn-big .lm-TabBar-tabLabel, .dtnn-big .dtnn-line span,

@@ -6,7 +6,7 @@ from .. import views
 from ..data import samples
 from ..nn import Conv2d
 from ..nn.parameters import named_layers
-from .answer import Answer, on_paper
+from .answer import HEIGHT, Answer, on_paper
 from .looks import button
 from .present import Present
 
@@ -30,6 +30,7 @@ VIEWS = {
         ("layer", "sample"),
     ),
 }
+HEIGHTS = {"what it confuses": 5.8, "worst samples": 5.8}  # inches, of what is nearly as high as it is wide
 
 
 class ModelTab:
@@ -69,13 +70,14 @@ class ModelTab:
             self.answer.fail(error)
             return
         layer, number = self.layer.value, self.number.value
-        self.answer.ask(lambda answer: self._show(answer, model, lambda now, ax: draw(now, data, layer, number, ax)))
+        height = HEIGHTS.get(self.view.value, HEIGHT)
+        self.answer.ask(lambda answer: self._show(answer, model, lambda now, ax: draw(now, data, layer, number, ax), height))
 
-    def _show(self, answer, model, draw):
+    def _show(self, answer, model, draw, height):
         """The picture of the model with the weights of now."""
         now, words = self.present.of(model)
         began = self.present.begin()
-        answer.show(on_paper(lambda ax: draw(now, ax), self.scale), text=words)
+        answer.show(on_paper(lambda ax: draw(now, ax), self.scale, height), text=words)
         self.present.ended(began)
 
     def follow(self, run):

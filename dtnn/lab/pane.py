@@ -4,11 +4,12 @@ import html
 
 import ipywidgets as widgets
 
-from ..plots.picture import WIDTH
+from ..plots.axes import WIDTH
 from ..plots.screens import _line
 from ..plots.smooth import SMOOTHING
 
-HEIGHT = "250px"  # of a picture on a narrow page
+SIZE = {"width": f"{WIDTH}px", "max_width": "100%", "height": "auto", "margin": "0"}
+HEIGHT = "380px"  # of a picture on a narrow page
 
 
 class Pane:
@@ -17,7 +18,7 @@ class Pane:
     interval = 0.3
 
     def __init__(self):
-        self.image = widgets.Image(format="png", layout={"width": "960px", "max_width": "100%", "height": "auto", "margin": "0"})
+        self.image = widgets.Image(format="png", layout=dict(SIZE))
         self.image.add_class("dtnn-live").layout.display = "none"
         self.line = widgets.HTML(layout={"margin": "0 0 4px 12px"}).add_class("dtnn-line")
         room = {"overflow": "hidden", "min_width": "0", "min_height": HEIGHT}  # what lies below stays where it is

@@ -11,6 +11,8 @@ from .palette import FAINT, INK, PAPER, RULE
 from .png import COLOURS, png
 from .rulers import rulers
 
+WIDTH = 792  # pixels of a picture; on a page of 1,000 a notebook has 550 for it, in which the smallest letters are 9 high
+INCHES, DPI = 7.2, 110
 STYLED = ("axes", "font", "grid", "hatch", "legend", "lines", "patch", "text", "xtick", "ytick")
 STYLE = {key: value for key, value in rcParamsDefault.items() if key.split(".")[0] in STYLED}
 STYLE |= {"font.size": 10.5, "text.color": INK, "hatch.linewidth": 1.2}
@@ -32,6 +34,11 @@ class Sheet(Figure):
         canvas = self.canvas if isinstance(self.canvas, Canvas) else Canvas(self)
         canvas.draw()
         return png(canvas, None if any(ax.images for ax in self.axes) else COLOURS)
+
+
+def sheet(height, scale=1.0, **how):
+    """A figure as wide as all pictures are, `height` inches high; `scale` times as many pixels."""
+    return Sheet(figsize=(INCHES, height), dpi=DPI * scale, **how)
 
 
 def axes_or_new(ax, figsize=(6.4, 3.6)):

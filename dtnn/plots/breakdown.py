@@ -10,8 +10,10 @@ from .palette import COMMUNICATION, FAINT, OWN, PAPER, PHASES, on
 from .story import Story
 from .totals import totals
 
-FEW = 8  # up to so many ranks have numbers on their bars
+LABELS = 8  # ranks that are named, at most
+FEW = 6  # up to so many ranks have numbers on their bars
 VERY_FEW = 4  # ... and a sentence above them
+TITLE = "Where each rank's time goes"
 STRIP = 0.1  # height of what shows hidden communication
 SEEN = 1  # digits of a per cent; less is not a pixel
 RARE = ("other", "pack", "hidden")
@@ -54,10 +56,24 @@ def breakdown(records, ax=None, unit="seconds"):
 
 
 class Bars:
-    """The bars of one Axes, drawn once for a number of ranks and then only moved."""
+    """The bars of one Axes, drawn once for a number of ranks and then only moved.
 
-    def __init__(self, ax, unit="percent"):
-        self.ax, self.unit = dress(ax, "Where each rank's time goes", "" if unit == "percent" else "seconds", "", "x"), unit
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    unit : {"seconds", "percent"}
+    title : str
+    now : bool
+        Of each rank's last seconds, instead of since the run began.
+    named : bool
+        Whether ranks are named at the left.
+    columns : int
+        Of the legend; 0 for none.
+    """
+
+    def __init__(self, ax, unit="percent", title=TITLE, now=False, named=True, columns=4):
+        self.ax, self.unit = dress(ax, title, "" if unit == "percent" else "seconds", "", "x"), unit
+        self.now, self._named, self._columns = now, named, columns
         if unit == "percent":
             ax.xaxis.set_major_formatter(PercentFormatter(decimals=0))
         self.bars, self.texts, self.hidden, self.moving = {}, {}, [], []
@@ -65,7 +81,7 @@ class Bars:
 
     def show(self, story):
         """Move the bars to what the story tells; returns whether the frame (ranks, limits) has changed."""
-        numbers = totals(story)
+        numbers = totals(story, self.now)
         behind(self.ax, lambda: _columns(numbers))
         ranks = tuple(numbers) or tuple(range(story.ranks))
         changed = ranks != self._ranks
@@ -80,7 +96,7 @@ class Bars:
             ranks,
             [[round(bar.get_width(), SEEN) for bar in bars] for bars in self.bars.values()],
         )
-        return self._set_frame(numbers) or changed
+        return self._set_frame(numbers, totals(story) if self.now else numbers) or changed
 
     def _build(self, ranks):
         for artist in self.moving:
@@ -90,7 +106,7 @@ class Bars:
             phase: self.ax.barh(
                 rows,
                 [0.0] * len(ranks),
-                height=0.62 if len(ranks) < 3 else 0.52,
+                height=0.62 if len(ranks) < 3 else 0.52 if len(ranks) <= VERY_FEW else 0.78,
                 color=PHASES[phase],
                 edgecolor=PAPER,
                 linewidth=0.8,
@@ -115,9 +131,10 @@ class Bars:
         return self.ax.text(0, row, "", ha="center", va="center", fontsize="small", color=on(PHASES[phase]), clip_on=True)
 
     def _label(self, ranks):
-        every = -(-len(ranks) // FEW) or 1
-        self.ax.set_yticks(range(0, len(ranks), every), [f"rank {rank}" for rank in ranks[::every]])
-        self.ax.tick_params(axis="y", length=0)
+        every = -(-len(ranks) // LABELS) or 1
+        words = [f"rank {rank}" if self._named else "" for rank in ranks[::every]]
+        self.ax.set_yticks(range(0, len(ranks), every), words)
+        self.ax.tick_params(axis="y", length=0, labelsize="medium" if len(ranks) <= VERY_FEW else "small")
         self.ax.spines["left"].set_visible(False)
         self.ax.set_ylim(max(len(ranks), 1) - 0.5, -0.75 if len(ranks) <= VERY_FEW else -0.5)
 
@@ -141,15 +158,16 @@ class Bars:
         text.set_text(f"{100 * part:.0f} %" if wide else "")
         text.set_x(x)
 
-    def _set_frame(self, numbers):
+    def _set_frame(self, numbers, whole):
         longest = max((time["own"] + time["communication"] for time in numbers.values()), default=1.0)
-        there = tuple(phase for phase in (*OWN, *COMMUNICATION, "hidden") if _seen(numbers, phase))
+        there = tuple(phase for phase in (*OWN, *COMMUNICATION, "hidden") if _seen(numbers, phase) or _seen(whole, phase))
         frame = (100.0 if self.unit == "percent" else longest, there, self._ranks)
         if frame == self._frame:
             return False
         self._frame = frame
         self.ax.set_xlim(0, frame[0])
-        self._legend(there)
+        if self._columns:
+            self._legend(there)
         return True
 
     def _legend(self, there):
@@ -159,7 +177,7 @@ class Bars:
             handles[-1] = Line2D([], [], color=colours["hidden"], linewidth=2.5)
         below = -0.16 if self.unit == "percent" else -0.24
         self.ax.legend(
-            handles, there, loc="upper left", bbox_to_anchor=(-0.02, below), ncols=4, frameon=False, fontsize="small",
+            handles, there, loc="upper left", bbox_to_anchor=(-0.02, below), ncols=self._columns, frameon=False, fontsize="small",
             handlelength=1.0, handletextpad=0.4, columnspacing=1.0 if len(there) < 8 else 0.6, borderaxespad=0.0,
         )  # fmt: skip
 

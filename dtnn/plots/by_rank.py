@@ -7,6 +7,7 @@ from ..records import Epoch, Ledger, Place, Share
 from .axes import axes_or_new, dress, remark
 from .given import records_of
 from .headline import is_share
+from .key import key
 from .limits import DECADE, few_ticks
 from .messages import colours
 from .palette import INK
@@ -155,5 +156,4 @@ def _frame(ax, what, ranks, shown):
     elif what in TITLES and not loss:
         ax.set_ylim(0, 1.05 * values.max() or 1.0)
     ax.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 5, 10], integer=what not in TITLES))
-    title = f"{MOST} of {ranks} ranks" if ranks > MOST else None
-    ax.legend(*zip(*shown), frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0), title=title)
+    key(ax, *zip(*shown), title=f"{MOST} of {ranks} ranks" if ranks > MOST else "")

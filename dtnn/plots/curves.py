@@ -73,6 +73,11 @@ class Curve:
         ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
 
     @property
+    def axes(self):
+        """Its Axes, as all panels of a picture have some."""
+        return (self.ax,)
+
+    @property
     def moving(self):
         """What changes from picture to picture while the frame stays."""
         return [self.steps, self.smooth, self.training, self.validation, *self.means, self.empty]

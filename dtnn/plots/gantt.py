@@ -1,7 +1,9 @@
 """One step on all ranks: what each did when, what was on its way, and what it all hung on."""
 
 import numpy as np
+from matplotlib import rcParams
 from matplotlib.collections import LineCollection
+from matplotlib.font_manager import font_scalings
 
 from ..tracing.events import in_lines
 from ..tracing.path import critical_path, waits
@@ -17,7 +19,7 @@ NARROW = 0.006  # of the Axes; a layer that is narrower has no edge
 ARROWS = 80  # messages up to which each has its arrow
 OWN_ROW, COMM_ROW = 0.46, 0.2  # heights; a rank's place is 1 high
 TOP, BELOW = -0.30, 0.24  # where the two rows begin
-WIDTH_OF_A_LETTER = 0.0066  # of the Axes, at the size of labels
+WIDTH_OF_A_LETTER = 0.58  # of its height
 
 
 def gantt(step, ax=None):
@@ -52,6 +54,8 @@ class Gantt:
         self.ranks = shown(step, self.path, self.waits)
         self.row = {rank: place for place, rank in enumerate(self.ranks)}
         self.width = 1e3 * step.seconds or 1.0
+        letters = font_scalings["small"] * rcParams["font.size"] * self.ax.figure.dpi / 72
+        self._letter = WIDTH_OF_A_LETTER * letters * self.width / self.ax.bbox.width
         self.seen, self._bars, self._edges, self._whiskers = set(), {}, [], []
 
     def draw(self):
@@ -84,14 +88,14 @@ class Gantt:
     def _write(self, words, begin, seconds, middle, colour):
         """Words in a bar, the first that fit; None if none do."""
         for text in words:
-            if len(text) * WIDTH_OF_A_LETTER * self.width < 1e3 * seconds:
+            if len(text) * self._letter < 1e3 * seconds:
                 return self.ax.text(
                     1e3 * (begin + seconds / 2),
                     middle,
                     text,
                     ha="center",
                     va="center",
-                    fontsize="x-small",
+                    fontsize="small",
                     color=colour,
                     clip_on=True,
                 )
@@ -175,7 +179,7 @@ class Gantt:
             self.ax.axhline(place - 0.5, color=STATES["failed"] if apart else RULE, linewidth=0.8)
             if apart:
                 words = "clock not known: the row begins at 0 by itself, and can't be compared"
-                self.ax.text(self.width, place - 0.49, words, ha="right", va="top", fontsize="x-small", color=STATES["failed"])
+                self.ax.text(self.width, place - 0.49, words, ha="right", va="top", fontsize="small", color=STATES["failed"])
         sent = any(self.step.communication(rank) for rank in self.ranks)
         legend(self.ax, self.seen, sent, bool(self._whiskers))
 

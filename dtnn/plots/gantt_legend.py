@@ -2,16 +2,17 @@
 
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.transforms import ScaledTranslation
 
+from .key import key
 from .palette import COMMUNICATION, INK, OWN, PAPER, PHASES, STATES
 
 ON_ITS_WAY = "on its way"
-BELOW = 0.52  # inches
+BELOW = 0.45  # inches
+COLUMNS = 5
 
 
 def legend(ax, phases, sent, uncertain):
-    """Explain what is there, in one row.
+    """Explain what is there.
 
     Parameters
     ----------
@@ -31,8 +32,4 @@ def legend(ax, phases, sent, uncertain):
     if uncertain:
         handles.append(Line2D([], [], color=STATES["interrupted"], linewidth=1.4, marker="|"))
         names.append("uncertainty of clocks")
-    below = ax.transAxes + ScaledTranslation(0, -BELOW, ax.get_figure().dpi_scale_trans)
-    ax.legend(
-        handles, names, loc="upper left", bbox_to_anchor=(0.0, 0.0), bbox_transform=below, ncols=len(names),
-        frameon=False, fontsize="small", handlelength=1.2, handletextpad=0.4, columnspacing=1.2, borderaxespad=0.0,
-    )  # fmt: skip
+    key(ax, handles, names, at=(0.0, 0.0), columns=COLUMNS, handle=1.2, below=BELOW)

@@ -6,6 +6,7 @@ from matplotlib.ticker import MaxNLocator
 from ..records import Gradients, Ledger, Step
 from .axes import axes_or_new, dress, remark
 from .given import records_of
+from .key import key
 from .limits import DECADE, few_ticks
 from .messages import colours
 from .palette import STEPS, TRAINING
@@ -90,4 +91,4 @@ def _frame(ax):
     else:
         ax.set_ylim(bottom=0)
     ax.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 5, 10]))
-    ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    key(ax, *ax.get_legend_handles_labels())

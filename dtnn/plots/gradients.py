@@ -1,16 +1,22 @@
 """The gradients of all ranks in one step, in pictures: how large they are, and whether they agree."""
 
 import numpy as np
+from matplotlib.colors import to_hex
 from matplotlib.lines import Line2D
 
-from .axes import Sheet, axes_or_new, dress, names, paper
+from .axes import axes_or_new, dress, names, paper, sheet
+from .boxes import boxes
 from .columns import behind, cells
 from .fitted import Fitted
+from .key import key
+from .letters import letters
 from .messages import colours
 from .palette import FAINT, IDEAL, INK, PAPER, on
 
 MOST_ROWS = 24  # layers whose names can be read
 MOST_RANKS = 16  # that can be told apart
+MOST_TICKS = 8  # ranks that have a number at the matrix' edge
+SHADES = 32  # of the bar that tells what colours mean
 MOST_NUMBERS = 10  # ranks up to which each cosine is written into its square
 
 
@@ -46,7 +52,7 @@ def gradient_norms(view, ax=None):
     else:
         ax.set_xlim(left=0)
     _names(ax, view.layers)
-    ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0), handletextpad=0.2)
+    key(ax, ax.lines, [line.get_label() for line in ax.lines], handle=0.8)
     return ax
 
 
@@ -73,26 +79,27 @@ def gradient_cosines(view, layer=None, ax=None):
     behind(ax, lambda: cells(("rank", "other", "cosine"), cosines))
     ax.imshow(np.ma.masked_invalid(cosines), vmin=-1, vmax=1, cmap=paint, aspect="equal")
     if view.ranks <= MOST_NUMBERS:
-        for (row, column), value in np.ndenumerate(cosines):
-            known = np.isfinite(value)
-            ink = on(matplotlib.colors.to_hex(paint((value + 1) / 2))) if known else FAINT
-            how = {"ha": "center", "va": "center", "fontsize": "small", "in_layout": False}
-            ax.text(column, row, f"{value:.2f}" if known else "-", color=ink, **how)
-    ticks = range(0, view.ranks, 1 + (view.ranks - 1) // 16)
+        known = np.isfinite(cosines).ravel()
+        inks = [on(to_hex(shade)) if there else FAINT for shade, there in zip(paint((cosines.ravel() + 1) / 2), known)]
+        words = [f"{value:.2f}" if there else "-" for value, there in zip(cosines.flat, known)]
+        letters(ax, [(column, row) for row, column in np.ndindex(cosines.shape)], words, inks)
+    ticks = range(0, view.ranks, 1 + (view.ranks - 1) // MOST_TICKS)
     for axis in ax.xaxis, ax.yaxis:
         names(axis, ticks, map(str, ticks))
     ax.set_anchor("N")
-    _bar(ax.inset_axes((1.06, 0.1, 0.03, 0.8)), paint)
+    _bar(ax, paint)
     return ax
 
 
 def _bar(ax, paint):
-    """Which colour means what."""
-    ax.imshow(np.linspace(-1, 1, 101)[:, None], cmap=paint, extent=(0, 1, -1, 1), aspect="auto", origin="lower")
-    ax.spines[:].set_visible(False)
-    names(ax.yaxis, (-1, 0, 1), ("\N{MINUS SIGN}1", "0", "1"), "small")
-    ax.yaxis.tick_right()
-    ax.xaxis.set_visible(False)
+    """Which colour means what, beside the Axes."""
+    low = np.linspace(0.1, 0.9, SHADES, endpoint=False)
+    shades = paint(np.linspace(0, 1, SHADES))
+    places = [(1.06, each, 0.03, 0.8 / SHADES) for each in low]
+    bar = boxes(ax, places, facecolors=shades, edgecolors=shades, linewidths=0.5, transform=ax.transAxes, clip_on=False)
+    bar.set_in_layout(False)
+    for value, height in (("\N{MINUS SIGN}1", 0.1), ("0", 0.5), ("1", 0.9)):
+        ax.text(1.11, height, value, transform=ax.transAxes, va="center", fontsize="small", color=INK)
 
 
 def gradients_figure(view):
@@ -105,7 +112,7 @@ def gradients_figure(view):
     """
     rows = min(max(len(view.layers), 4), MOST_ROWS)
     words = list(filter(None, [view.title, view.noise_words if view.ranks > 1 else "", view.warning]))
-    figure = Sheet(figsize=(9.6, 2.1 + 0.22 * rows + 0.2 * len(words)), dpi=100, layout=Fitted())
+    figure = sheet(2.1 + 0.2 * rows + 0.2 * len(words), layout=Fitted())
     left, right = figure.subplots(1, 2, width_ratios=(1.25, 1))
     gradient_norms(view, left)
     of_it = (name for name in (view.asked, view.asked.rpartition(".")[0]) if name in view.layers)  # of a parameter its layer

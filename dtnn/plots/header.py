@@ -5,30 +5,33 @@ import textwrap
 from .headline import headline, state
 from .palette import INK, PAPER, STATES
 
-LEFT, RIGHT, MIDDLE = 0.012, 0.99, 0.925  # where the line begins, must end, and how high it stands
+LEFT, RIGHT = 0.012, 0.99  # where the words begin, and must end
+HEIGHTS = 0.962, 0.912  # of the two lines
 MANY = 500  # widths of texts that are kept
 
 
 class Header:
-    """The line of words and the box of one figure, made once and then only changed."""
+    """The words of one figure, in two lines, and the box, made once and then only changed."""
 
     def __init__(self, figure, title=""):
         self.figure, self.title, self._widths = figure, title, {}
-        self.word = figure.text(LEFT, MIDDLE, "", fontsize=13.5, fontweight="bold", va="center")
-        self.words = figure.text(LEFT, MIDDLE, "", fontsize=12, color=INK, va="center")
+        first, second = HEIGHTS
+        self.word = figure.text(LEFT, first, "", fontsize=12.5, fontweight="bold", va="center")
+        self.words = figure.text(LEFT, first, "", fontsize=11, color=INK, va="center")
+        self.more = figure.text(LEFT, second, "", fontsize=11, color=INK, va="center")
         red = STATES["failed"]
         edge = {"facecolor": PAPER, "edgecolor": red, "boxstyle": "round,pad=0.7", "linewidth": 1.2}
-        self.error = figure.text(0.02, 0.045, "", fontsize=11, color=red, ha="left", va="bottom", bbox=edge, linespacing=1.5)
+        self.error = figure.text(0.02, 0.045, "", fontsize=10.5, color=red, ha="left", va="bottom", bbox=edge, linespacing=1.5)
 
     @property
     def moving(self):
         """All its artists."""
-        return [self.word, self.words, self.error]
+        return [self.word, self.words, self.more, self.error]
 
     @property
     def text(self):
-        """The line as text."""
-        return f"{self.word.get_text()}: {self.words.get_text()}"
+        """The words as text."""
+        return f"{self.word.get_text()}: {' · '.join(filter(None, [self.words.get_text(), self.more.get_text()]))}"
 
     def show(self, story, told=None, waiting_for="", error=""):
         """Say what the story tells."""
@@ -39,11 +42,21 @@ class Header:
         self.error.set_visible(bool(self.error.get_text()))
 
     def _fit(self, parts, left):
-        """As many of the parts as the width has room for; the last one may be what is waited for, and stays."""
-        widths = [self._width(self.words, f"{part} · ") for part in parts]
-        while left + sum(widths) > RIGHT and len(parts) > 1:
-            parts, widths = parts[:-2] + parts[-1:], widths[:-2] + widths[-1:]
-        self.words.set(text=" · ".join(parts), x=left)
+        """As many of the parts as there is room for; the last one may be what is waited for, and stays."""
+        first = self._room_for(parts, RIGHT - left)
+        second = parts[first:]
+        while len(second) > 1 and self._room_for(second, RIGHT - LEFT) < len(second):
+            second = second[:-2] + second[-1:]
+        self.words.set(text=" · ".join(parts[:first]), x=left)
+        self.more.set_text(" · ".join(second))
+
+    def _room_for(self, parts, room):
+        """How many of them fit in one line."""
+        for count, part in enumerate(parts):
+            room -= self._width(self.words, f"{part} · ")
+            if room < 0:
+                return count
+        return len(parts)
 
     def _width(self, artist, text=None):
         """That of an artist with its text, or with another one, as a share of the picture's; most were asked for before."""
@@ -58,7 +71,7 @@ class Header:
         return self._widths[artist, text]
 
 
-def _wrapped(error, width=104, most=7):
+def _wrapped(error, width=84, most=9):
     """The error in lines that fit."""
     lines = [piece for line in error.strip().splitlines() if line.strip() for piece in textwrap.wrap(line, width)]
     return "\n".join(lines[:most] + ["..."] * (len(lines) > most)).replace("$", r"\$")

@@ -10,14 +10,14 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from .. import records as r
 from ..allowed import listed
-from .axes import STYLE, Sheet, axes_or_new, dress, paper, remark
+from .axes import STYLE, axes_or_new, dress, paper, remark, sheet
 from .curves import MARKED, TITLES
 from .fitted import Fitted
 from .given import records_of
 from .headline import is_share
+from .key import key
 from .limits import DECADE, few_ticks
 from .palette import FAINT, RANKS
-from .picture import WIDTH
 from .smooth import smooth, smoothed, smoothing_of
 from .story import Story
 
@@ -162,15 +162,7 @@ def _legend(ax, shown):
     if dashed:
         handles.append((Line2D([], [], color=FAINT, linestyle="--", lw=1.6), "validation"))
     words = [textwrap.fill(label, WIDE) for _, label in handles]
-    ax.legend(
-        [line for line, _ in handles],
-        words,
-        frameon=False,
-        fontsize="small",
-        loc="upper left",
-        bbox_to_anchor=(1.0, 1.0),
-        handlelength=1.6,
-    )
+    key(ax, [line for line, _ in handles], words)
 
 
 def overlay_figure(runs, metric="accuracy", against="epoch", smoothing=0.0):
@@ -179,13 +171,13 @@ def overlay_figure(runs, metric="accuracy", against="epoch", smoothing=0.0):
     with rc_context(STYLE):
         shown = ["loss", metric] if metric and metric != "loss" else ["loss"]
         rows = 0.24 * max(0, len(runs) - 8)  # a longer legend
-        sheet = Sheet(figsize=(WIDTH / 100, 3.4 + rows), dpi=100, layout=Fitted())
+        drawn = sheet(3.1 + rows, layout=Fitted())
         runs = {name: _needed(records_of(run)) for name, run in runs.items()}
         for place, name in enumerate(shown, 1):
-            ax = sheet.add_subplot(1, len(shown), place)
+            ax = drawn.add_subplot(1, len(shown), place)
             lines = _lines(ax, runs, name, against, smoothing_of(smoothing))
         _legend(ax, lines)  # the last one's is for all
-        return paper(sheet)
+        return paper(drawn)
 
 
 def _needed(records):

@@ -1,4 +1,4 @@
-"""A run in one picture: loss, accuracy, each rank's time, and a line of words above them."""
+"""A run in one picture: words, loss and accuracy, and each rank's time, now and since the start."""
 
 import time
 
@@ -6,18 +6,19 @@ from matplotlib import rc_context
 from matplotlib.transforms import Bbox
 from PIL import PngImagePlugin
 
-from .axes import STYLE, Sheet, paper
-from .breakdown import Bars
+from .axes import INCHES, STYLE, WIDTH, paper, sheet
 from .curves import Curve
 from .header import Header
+from .now_and_whole import NowAndWhole
 from .png import png
 from .smooth import SMOOTHING, smoothing_of
 from .story import Story
 
-WIDTH, HEIGHT = 960, 360  # pixels
-HEADER = 0.86  # where the line of words begins
-STRIPS = (0.0, 0.334), (0.334, 0.626), (0.626, 1.0)  # what belongs to each panel, from left to right
-PLACES = (0.054, 0.165, 0.268, 0.60), (0.390, 0.165, 0.226, 0.60), (0.694, 0.300, 0.283, 0.465)
+HEIGHT = 572  # pixels
+HEADER, ROWS = 0.875, 0.455  # where the words begin, and what is between the two rows of panels
+STRIPS = (0.0, ROWS, 0.5, HEADER), (0.5, ROWS, 1.0, HEADER), (0.0, 0.0, 1.0, ROWS)  # left, low, right, high: of each panel
+PLACES = (0.074, 0.54, 0.41, 0.285), (0.575, 0.54, 0.41, 0.285)
+BARS = (0.098, 0.105, 0.405, 0.295), (0.565, 0.105, 0.405, 0.295)
 
 
 def picture(records, width=WIDTH, title="", state=None, waiting_for="", error="", scale=1.0, smoothing=SMOOTHING):
@@ -27,9 +28,9 @@ def picture(records, width=WIDTH, title="", state=None, waiting_for="", error=""
     ----------
     records : list of records or Story
     width : int
-        Pixels; the height follows (3:8).
+        Pixels; the height follows (13:18).
     title : str
-        What the run is called, in front of the line of words.
+        What the run is called, in front of the words.
     state, waiting_for, error : str, optional
         What the run's owner knows beyond its records: "running" ..., what it waits for, what went wrong.
     scale : float
@@ -41,7 +42,7 @@ def picture(records, width=WIDTH, title="", state=None, waiting_for="", error=""
     -------
     bytes
         A PNG; its text chunks "dtnn.newest" and "dtnn.drawn" are the moments of the newest record in it and of its
-        drawing, "dtnn.step" is the newest step, "Description" the line of words.
+        drawing, "dtnn.step" is the newest step, "Description" the words.
 
     Notes
     -----
@@ -78,10 +79,10 @@ class Picture:
 
     def __init__(self, width=WIDTH, title="", scale=1.0, smoothing=SMOOTHING):
         with rc_context(STYLE):
-            self.figure = Sheet(figsize=(WIDTH / 100, HEIGHT / 100), dpi=100 * scale * width / WIDTH)
+            self.figure = sheet(HEIGHT / WIDTH * INCHES, scale * width / WIDTH)
             self.canvas = self.figure.canvas
-            loss, metric, bars = (self.figure.add_axes(place) for place in PLACES)
-            self.loss, self.metric, self.bars = Curve(loss), Curve(metric, "accuracy"), Bars(bars)
+            loss, metric, *bars = (self.figure.add_axes(place) for place in (*PLACES, *BARS))
+            self.loss, self.metric, self.bars = Curve(loss), Curve(metric, "accuracy"), NowAndWhole(*bars)
             self.smooth(smoothing)
             self.header, self._frames, self._panels = Header(self.figure, title), {}, {}
             paper(self.figure)
@@ -123,8 +124,9 @@ class Picture:
         for artist in panel.moving:
             artist.set_animated(True)
         renderer = self._clean_paper()
-        panel.ax.draw(renderer)
-        return self.canvas.copy_from_bbox(self._pixels(*strip, HEADER)), self._legend(panel.ax, renderer)
+        for ax in panel.axes:
+            ax.draw(renderer)
+        return self.canvas.copy_from_bbox(self._pixels(strip)), self._legend(panel.axes[0], renderer)
 
     def _legend(self, ax, renderer):
         """The image of a legend, to be put above the lines that pass under it."""
@@ -140,7 +142,7 @@ class Picture:
                 self.canvas.restore_region(image)
             else:
                 self._draw(panel, strip, renderer)
-                self._panels[strip] = panel.shown, self.canvas.copy_from_bbox(self._pixels(*strip, HEADER))
+                self._panels[strip] = panel.shown, self.canvas.copy_from_bbox(self._pixels(strip))
         for text in self.header.moving:
             text.draw(renderer)
 
@@ -159,8 +161,8 @@ class Picture:
         self.figure.patch.draw(renderer)
         return renderer
 
-    def _pixels(self, left, right, top):
-        return Bbox.from_extents(left, 0, right, top).transformed(self.figure.transSubfigure)
+    def _pixels(self, strip):
+        return Bbox.from_extents(*strip).transformed(self.figure.transSubfigure)
 
     def _png(self, story):
         told = PngImagePlugin.PngInfo()

@@ -1,6 +1,6 @@
 """A scaling study in pictures: speed-up, efficiency, and where the time goes as ranks are added."""
 
-from .axes import Sheet, axes_or_new, dress, paper
+from .axes import axes_or_new, dress, paper, sheet
 from .columns import behind, table
 from .fitted import Fitted
 from .palette import COMMUNICATION, FAINT, IDEAL, OWN, PAPER, PHASES, TRAINING
@@ -64,9 +64,9 @@ def time_per_step(study, ax=None):
 
 def study_figure(study, title=""):
     """All three, and words above them, as a matplotlib Figure."""
-    figure = Sheet(figsize=(9.6, 3.6 + 0.2 * title.count("\n")), dpi=100, layout=Fitted())
-    for draw, ax in zip((scaling, efficiency, time_per_step), figure.subplots(1, 3)):
-        draw(study, ax)
+    figure = sheet(5.4 + 0.2 * title.count("\n"), layout=Fitted())
+    for draw, place in ((scaling, 1), (efficiency, 2), (time_per_step, (3, 4))):
+        draw(study, figure.add_subplot(2, 2, place))
     figure.text(0.012, 0.99, title, ha="left", va="top", fontsize="medium", color=FAINT)
     return paper(figure)
 

@@ -7,10 +7,13 @@ from matplotlib.patches import Patch
 from .axes import axes_or_new, dress, names
 from .boxes import boxes
 from .columns import behind, cells
+from .key import key
 from .messages import colours
 from .palette import PAPER, STATES
 
 NOBODY, TWICE = -1, -2  # in place of a rank: a sample that nobody, or more than one rank, has
+BELOW = 0.42  # inches from the Axes to the ranks' colours
+COLUMNS = 8
 WIDE = 400  # columns at most; of larger sets so many samples, evenly apart, are shown
 
 
@@ -53,8 +56,7 @@ def shards(owners, ax=None, ranks=None, first=1):
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     handles = [Patch(color=colour) for colour in colours(count)]
-    below = {"loc": "upper left", "bbox_to_anchor": (0, -0.28), "ncols": 8, "frameon": False, "fontsize": "small"}
-    ax.legend(handles, [f"rank {rank}" for rank in range(count)], handlelength=1.0, columnspacing=1.0, **below)
+    key(ax, handles, [f"rank {rank}" for rank in range(count)], at=(0.0, 0.0), columns=COLUMNS, handle=1.0, below=BELOW)
     return ax
 
 

@@ -7,14 +7,14 @@ MOST = 12  # ranks that are drawn; of more those that matter most
 
 
 def title(step):
-    """What the picture says, in a line."""
+    """What the picture says, in a line or two."""
     words = f"Step {step.step:,}: {milliseconds(step.seconds)}"
     found = waits(step)
     if found:
         rank, other, seconds = found[0]
         words += f"  ·  rank {other} came last; rank {rank} waited {milliseconds(seconds)} for it"
     if len(step.ranks) > MOST:
-        words += f"  ·  {MOST} of {len(step.ranks)} ranks"
+        words += f"\n{MOST} of {len(step.ranks)} ranks: those of the critical path, and those that waited longest"
     return words
 
 

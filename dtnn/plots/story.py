@@ -11,6 +11,8 @@ from .palette import COMMUNICATION, OWN
 
 MEASURED = ("data", "forward", "backward", "pack", "wait", "transfer", "update")
 COUNTED = ("seconds", "steps", "samples", "bytes", "hidden")
+NOW = 2.0  # seconds that count as now
+FEW = 512  # ledgers of a rank that are kept for them
 measured_of, counted_of = operator.attrgetter(*MEASURED), operator.attrgetter(*COUNTED)
 
 
@@ -58,7 +60,7 @@ class Story:
         self.read_so_far = 0
         self.start = self.finish = self.note = self.step = self.first = self.pause = self.phase = None
         self.epochs, self.steps, self.time, self.newest = [], Bins(), {}, 0.0
-        self._recent = deque(maxlen=50)
+        self._recent, self._ledgers = deque(maxlen=50), {}
 
     def read(self, records):
         """Take in what is new in a list that only grows; returns whether there was anything."""
@@ -95,15 +97,20 @@ class Story:
             self.finish, self.pause, self.phase = record, None, None
 
     def _book(self, ledger):
-        account = self.time.get(ledger.rank)
-        if account is None:
-            account = self.time[ledger.rank] = dict.fromkeys((*OWN, *COMMUNICATION, *COUNTED), 0)
-        measured = measured_of(ledger)
-        account["other"] += max(0.0, ledger.seconds - sum(measured))
-        for name, value in zip(MEASURED, measured):
-            account[name] += value
-        for name, value in zip(COUNTED, counted_of(ledger)):
-            account[name] += value
+        _add(self.time, ledger)
+        newest = self._ledgers.setdefault(ledger.rank, deque(maxlen=FEW))
+        newest.append(ledger)
+        while newest[0].time < ledger.time - NOW:
+            newest.popleft()
+
+    @property
+    def now(self):
+        """The same as `time`, of each rank's last `NOW` seconds."""
+        found = {}
+        for ledgers in self._ledgers.values():
+            for ledger in ledgers:
+                _add(found, ledger)
+        return found
 
     @property
     def ranks(self):
@@ -166,3 +173,16 @@ class Story:
         """
         there = [epoch for epoch in self.epochs if epoch.metrics.get(name) is not None]
         return [epoch.epoch for epoch in there], [epoch.metrics[name] for epoch in there]
+
+
+def _add(accounts, ledger):
+    """Add a ledger to its rank's account."""
+    account = accounts.get(ledger.rank)
+    if account is None:
+        account = accounts[ledger.rank] = dict.fromkeys((*OWN, *COMMUNICATION, *COUNTED), 0)
+    measured = measured_of(ledger)
+    account["other"] += max(0.0, ledger.seconds - sum(measured))
+    for name, value in zip(MEASURED, measured):
+        account[name] += value
+    for name, value in zip(COUNTED, counted_of(ledger)):
+        account[name] += value

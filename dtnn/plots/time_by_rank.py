@@ -7,13 +7,14 @@ from ..records import Ledger
 from .axes import axes_or_new, dress, names, remark
 from .columns import behind, table
 from .given import records_of
+from .key import key
 from .palette import COMMUNICATION, OWN, PAPER, PHASES
-from .story import Story
+from .story import NOW, Story
 
 MOST = 16  # ranks that are shown
 WINDOWS = 120  # points a rank; of more, neighbours are taken together
-NOW = 2.0  # seconds that count as now
 PARTS = (*OWN, *COMMUNICATION)
+FEW = 8  # ranks up to which their names are large
 ALMOST = 0.9  # of the height of a rank's row
 
 
@@ -96,16 +97,20 @@ def _frame(ax, lines, ranks):
     if not lines:
         remark(ax).set_text("after the first steps")
         return
-    names(ax.yaxis, [row + 0.5 for row in range(len(lines))], [f"rank {rank}" for rank in lines])
+    names(
+        ax.yaxis,
+        [row + 0.5 for row in range(len(lines))],
+        [f"rank {rank}" for rank in lines],
+        "medium" if len(lines) <= FEW else "small",
+    )
     ax.set_ylim(len(lines), 0)
     ax.set_xlim(min(x[0] for x, _ in lines.values()), max(x[-1] for x, _ in lines.values()))
     ax.tick_params(axis="y", length=0)
     ax.grid(visible=False)
     shares = np.array([shares.mean(1) for _, shares in lines.values()]).max(0)
     there = [phase for phase, share in zip(PARTS, shares) if share > 0.005][::-1]
-    title = f"{MOST} of {ranks} ranks" if ranks > MOST else None
     handles = [Patch(facecolor=PHASES[phase]) for phase in there]
-    ax.legend(handles, there, frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0), title=title)
+    key(ax, handles, there, title=f"{MOST} of {ranks} ranks" if ranks > MOST else "", handle=1.0)
 
 
 def _columns(lines):

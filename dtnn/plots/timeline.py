@@ -5,12 +5,11 @@ import os
 from matplotlib import rc_context
 
 from ..tracing import save, traced_steps
-from .axes import STYLE, Sheet, paper
+from .axes import INCHES, STYLE, WIDTH, paper, sheet
 from .gantt import gantt, nothing, spans_of
 from .step_words import MOST
 
-WIDTH = 1000  # pixels
-INCHES = {"left": 0.95, "right": 0.2, "top": 0.5, "bottom": 0.95, "rank": 0.62}
+LEFT, RIGHT, TOP, BOTTOM, RANK = 0.95, 0.15, 0.62, 1.05, 0.56  # inches beside the Axes, and of a rank's row
 
 
 class Timeline:
@@ -67,17 +66,16 @@ class Timeline:
         """A step, the typical one if none is asked for, as a matplotlib Figure; `width` in pixels."""
         chosen = self.typical if step is None else self.step(step)
         rows = min(MOST, len(chosen.ranks)) if chosen else 2
-        tall = INCHES["top"] + INCHES["bottom"] + INCHES["rank"] * rows
+        tall = TOP + BOTTOM + RANK * rows
         with rc_context(STYLE):
-            sheet = Sheet(figsize=(WIDTH / 100, tall), dpi=100 * width / WIDTH)
-            wide = WIDTH / 100
-            place = INCHES["left"] / wide, INCHES["bottom"] / tall, 1 - (INCHES["left"] + INCHES["right"]) / wide
-            ax = sheet.add_axes((*place, INCHES["rank"] * rows / tall))
+            drawn = sheet(tall, width / WIDTH)
+            place = LEFT / INCHES, BOTTOM / tall, 1 - (LEFT + RIGHT) / INCHES, RANK * rows / tall
+            ax = drawn.add_axes(place)
             if chosen:
                 gantt(chosen, ax)
             else:
                 nothing(ax)
-        return paper(sheet)
+        return paper(drawn)
 
     def picture(self, step=None, width=WIDTH):
         """The same as the bytes of a PNG."""

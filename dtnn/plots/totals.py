@@ -4,12 +4,14 @@ from .palette import COMMUNICATION, OWN
 from .story import Story
 
 
-def totals(records):
+def totals(records, now=False):
     """The seconds of each rank in each phase, and what they add up to.
 
     Parameters
     ----------
     records : list of records or Story
+    now : bool
+        Of each rank's last seconds alone, instead of since the run began.
 
     Returns
     -------
@@ -28,5 +30,5 @@ def totals(records):
     story = records if isinstance(records, Story) else Story(records)
     return {
         rank: {**time, "own": sum(time[phase] for phase in OWN), "communication": sum(time[phase] for phase in COMMUNICATION)}
-        for rank, time in sorted(story.time.items())
+        for rank, time in sorted((story.now if now else story.time).items())
     }

@@ -12,7 +12,7 @@ def test_shares_of_each_label_and_counts():
     np.testing.assert_allclose(ax.images[0].get_array(), [[0.75, 0.25, 0], [0, 1, 0], [0, 0, 0]])
     assert [text.get_text() for text in ax.texts] == ["6", "2", "5"]
     assert [text.get_text() for text in ax.get_yticklabels()] == ["cat", "dog", "cow"]
-    assert ax.get_title(loc="left") == "Which class is taken for which · 84.6% of 13 right"
+    assert ax.get_title(loc="left") == "Which class is taken for which\n84.6% of 13 right"
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("taken for", "is")
 
 

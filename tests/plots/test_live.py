@@ -182,7 +182,7 @@ def test_with_widgets_the_picture_changes_inside_and_the_last_one_stays_outside(
     for sent in outputs:
         assert {"text/plain", "image/png", "application/vnd.jupyter.widget-view+json"} <= set(sent["bundle"])
         assert "VBox" not in sent["bundle"]["text/plain"]
-    assert _size(base64.b64decode(outputs[-1]["bundle"]["image/png"]))[0] == 1440
+    assert _size(base64.b64decode(outputs[-1]["bundle"]["image/png"]))[0] == 1.5 * live.width
     live.screen.box.close()
 
 

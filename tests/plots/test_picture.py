@@ -53,7 +53,7 @@ def test_packing_and_hidden_communication_fit_in(run_of):
     drawn = Picture()
     drawn.draw(Story(records))
     assert _outside(drawn.figure) == []
-    legend, sheet = drawn.bars.ax.get_legend(), drawn.figure.bbox
+    legend, sheet = drawn.bars.now.ax.get_legend(), drawn.figure.bbox
     assert _within(legend.get_window_extent(drawn.figure.canvas.get_renderer()), sheet)
 
 
@@ -69,7 +69,7 @@ def test_a_long_line_gives_up_parts_and_not_the_end(run_of):
     drawn = Picture(title="a very long name " * 2)
     drawn.draw(Story(run_of()[:200]), "running")
     assert _outside(drawn.figure) == []
-    assert "no news" in drawn.header.words.get_text()
+    assert "no news" in drawn.header.text
 
 
 def test_every_picture_has_the_same_size_whatever_it_shows(run_of):
@@ -139,7 +139,7 @@ def test_it_says_which_moment_it_shows(run_of):
 
 def test_a_figure_can_be_changed_and_saved(run_of, tmp_path):
     drawn = figure(run_of(), title="LeNet-5")
-    assert len(drawn.axes) == 3
+    assert len(drawn.axes) == 4
     drawn.savefig(tmp_path / "run.png")
     drawn.savefig(tmp_path / "run.svg")
     saved = _pixels((tmp_path / "run.png").read_bytes())

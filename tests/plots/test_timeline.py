@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from dtnn.plots import Timeline, gantt
+from dtnn.plots.axes import WIDTH
 from dtnn.plots.palette import INK, PHASES, STATES
 from dtnn.records import Trace
 from dtnn.tracing import traced_steps
@@ -161,7 +162,7 @@ def test_files_by_their_names(tmp_path):
     assert json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
     timeline.save(tmp_path / "step.png")
     with Image.open(tmp_path / "step.png") as image:
-        assert image.size[0] == 1000
+        assert image.size[0] == WIDTH
     timeline.save(tmp_path / "step.svg")
     assert "<svg" in (tmp_path / "step.svg").read_text()
 
