@@ -51,14 +51,14 @@ class BuilderPanel(Panel):
         clear = button("clear", lambda: self._do(self.builder.clear), "take all layers out").add_class("dtnn-clear")
         tools = widgets.HBox([self.kinds, add, self.undo, self.redo, clear, self.presets], layout={"flex_flow": "row wrap"})
         self.message, self.total = Message(), widgets.HTML().add_class("dtnn-total")
-        head = widgets.HTML(faint("layer: output shape · parameters · gradient a step · forward of one sample"))
+        self.head = widgets.HTML(faint("layer: output shape · parameters · gradient a step · forward of one sample"))
         self.text = widgets.Textarea(layout={"width": "99%", "height": "260px"}, continuous_update=True).add_class("dtnn-code")
         read = button("read this code", self._paste, "take the network over from the text above").add_class("dtnn-read")
         note = widgets.HTML(faint("Copy it out, or paste a <code>Model(...)</code> here. It is read, never executed."))
         code = widgets.VBox([self.text, read, note])
         self.sheet = Sheet(900, 260)
         self.tabs = widgets.Tab(
-            [widgets.VBox([head, self.list.box]), self.sheet.image, code], titles=("layers", "drawing", "Python")
+            [widgets.VBox([self.head, self.list.box]), self.sheet.image, code], titles=("layers", "drawing", "Python")
         )
         self.tabs.observe(lambda _: self._draw(), "selected_index")
         self.box = widgets.VBox([style(), title("Network"), tools, self.message.box, self.tabs, self.total])
@@ -109,6 +109,7 @@ class BuilderPanel(Panel):
         """Bring everything up to date; with `quiet` Python in which somebody has typed is left alone."""
         rows = self.builder.check()
         self.list.show()
+        self.head.layout.display = "" if rows else "none"
         self.undo.disabled, self.redo.disabled = not self.builder.can_undo, not self.builder.can_redo
         self.total.value = self._sums(rows)
         self._draw()
@@ -126,7 +127,7 @@ class BuilderPanel(Panel):
     def _sums(self, rows):
         shape = " × ".join(map(str, self.builder.input_shape))
         if not rows:
-            return faint(f"input {shape} · add a layer, or choose a preset")
+            return faint(f"input {shape}")
         parts = [f"input {shape}", f"<b>{sum(row.parameters for row in rows):,}</b> parameters"]
         parts += [f"{amount(sum(row.bytes for row in rows))}B of gradient a step"]
         parts += [f"{amount(sum(row.flops or 0 for row in rows))}FLOP forward a sample"]

@@ -8,6 +8,7 @@ from .form import Form
 from .lane_row import LaneRow
 from .lanes import lanes, parameters
 from .layer_row import LayerRow
+from .looks import faint
 from .nested import neighbour, row_at
 from .once import once
 from .unfolding import Unfolding
@@ -36,7 +37,8 @@ class LayerList:
         self.builder, self._edit, self._kind, self.seen, self.rows = builder, edit, kind, Unfolding(), []
         self._pools, self._misfit, self._form, self._form_key = {LayerRow: [], LaneRow: []}, None, None, None
         self._act = once(self._acted)  # one for all: after the first click something else may stand below the mouse
-        self.box = widgets.VBox([], layout={"max_height": "460px", "overflow": "hidden auto", "margin": "4px 0"})
+        self._empty = widgets.HTML(faint("No layer yet: choose one above and click <b>add</b>, or begin with a preset."))
+        self.box = widgets.VBox([], layout={"max_height": "620px", "overflow": "hidden auto", "margin": "4px 0"})
         self.box.add_class("dtnn-layers")
 
     form = property(lambda self: self._form, doc="That of the opened layer.")
@@ -101,7 +103,7 @@ class LayerList:
                 row.show(place, empty=following[: len(place.path)] != place.path)
             else:
                 self._show_layer(row, place, place.row.error if place.path == told else "")
-        boxes = tuple(row.box for row in self.rows)
+        boxes = tuple(row.box for row in self.rows) or (self._empty,)
         if self.box.children != boxes:
             self.box.children = boxes
 

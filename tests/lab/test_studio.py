@@ -582,6 +582,122 @@ def test_an_opened_layer_tells_what_it_is(studio):
     assert panel.list.rows[1].words not in panel.list.rows[1].box.children
 
 
+def row_of(panel, *path):
+    """The row of widgets of a place in the network."""
+    return next(row for row in panel.list.rows if row.path == path)
+
+
+def paths(panel):
+    return [row.path for row in panel.list.rows]
+
+
+def test_a_residual_is_built_by_clicks(studio):
+    """Choose, add, unfold, add within, change, move in and out, double, take out, undo."""
+    panel, calls = studio.building, lambda: studio.builder.calls
+    panel._do(studio.builder.clear)
+    for name in ("Flatten", "Linear", "Residual", "ReLU"):
+        panel.kinds.value = name
+        panel.list.add()
+    assert calls()[2] == "Residual(Sequential(Linear(10), ReLU(), Linear(10)))"
+    assert paths(panel)[2:] == [(2,), (2, 0), (2, 0, 0), (2, 0, 1), (2, 0, 2), (2, 1), (3,)], "its inside is seen at once"
+    assert row_of(panel, 2).call.description == "▾ Residual"
+    assert "10 · 110 · 440" in row_of(panel, 2, 0, 2).facts.value
+    assert "what comes in goes out" in row_of(panel, 2, 1).facts.value
+    panel.kinds.value = "Dropout"
+    row_of(panel, 2, 0).add.click()
+    assert studio.builder.call((2, 0, 3)) == "Dropout(0.5)"
+    row_of(panel, 2, 0, 0).call.click()
+    form = panel.list.form
+    form.controls["features"].value = 20
+    assert studio.builder.call((2, 0, 0)) == "Linear(20)"
+    assert panel.list.form is form
+    row_of(panel, 2, 0, 0).head.children[3].click()
+    assert studio.builder.call((2, 0, 1)) == "Linear(20)"
+    assert panel.list.seen.opened == (2, 0, 1), "what is open is open where it is then"
+    form = panel.list.form
+    assert form.controls["features"].value == 20
+    panel.kinds.value = "Tanh"
+    panel.list.add()
+    assert studio.builder.call((2, 0, 2)) == "Tanh()", "behind the opened one"
+    row_of(panel, 2, 0, 2).head.children[4].click()
+    row_of(panel, 2, 0, 2).head.children[5].click()
+    assert calls()[2].count("Tanh()") == 1
+    row_of(panel, 3).head.children[2].click()
+    assert calls()[2].endswith("shortcut=Sequential(ReLU()))"), "up, into what is unfolded there"
+    row_of(panel, 2, 1, 0).head.children[3].click()
+    assert calls()[3] == "ReLU()"
+    for _ in range(3):
+        panel.undo.click()
+    assert calls()[2].endswith("Tanh(), Tanh(), Linear(10), Dropout(0.5)))")
+    assert (2,) in panel.list.seen.unfolded, "undo leaves it unfolded"
+    row_of(panel, 2, 0).name.value.index("body")
+
+
+def test_the_misfit_within_a_layer_is_told_there_and_once(studio):
+    panel = studio.building
+    panel._do(studio.builder.paste, "[Flatten(), Residual(Sequential(Linear(784), Conv2d(3, 3))), Linear(10)]")
+    assert studio.builder.misfit() == (1, 0, 1)
+    assert row_of(panel, 1, 0, 1).wrong.text.startswith("layer 2 (conv2d_1, Conv2d(3, 3)): Conv2d(3, 3) takes")
+    assert [row.path for row in panel.list.rows if row.path and hasattr(row, "wrong") and row.wrong.text] == [(1, 0, 1)]
+    assert "does not fit inside" in row_of(panel, 1).facts.value
+    assert row_of(panel, 1).call.button_style == "danger"
+    row_of(panel, 1).call.click()
+    row_of(panel, 1).call.click()
+    assert (1, 0, 1) not in paths(panel), "who wants it folded gets it folded"
+    assert row_of(panel, 1).wrong.text.startswith("layer 2 (residual_1, Residual(")
+    assert "layer 2 (conv2d_1" in row_of(panel, 1).wrong.text
+    row_of(panel, 1).call.click()
+    row_of(panel, 1, 0, 1).head.children[5].click()
+    assert studio.builder.error == ""
+    assert all(not row.wrong.text for row in panel.list.rows if hasattr(row, "wrong"))
+
+
+def test_branches_come_and_go_by_clicks(studio):
+    panel = studio.building
+    panel._do(studio.builder.clear)
+    panel.kinds.value = "Concatenate"
+    panel.list.add()
+    assert [row.name.value for row in panel.list.rows if hasattr(row, "less")] != []
+    row_of(panel, 0, 1).more.click()
+    assert studio.builder.calls == ("Concatenate(Sequential(), Sequential(Conv2d(4, 1)), Sequential())",)
+    panel.kinds.value = "ReLU"
+    row_of(panel, 0, 2).add.click()
+    row_of(panel, 0, 0).less.click()
+    assert studio.builder.calls == ("Concatenate(Sequential(Conv2d(4, 1)), Sequential(ReLU()))",)
+    row_of(panel, 0, 0).less.click()
+    row_of(panel, 0, 0).less.click()
+    assert "Concatenate needs a branch" in panel.message.text
+    assert studio.builder.calls == ("Concatenate(Sequential(ReLU()))",)
+
+
+def test_what_is_unfolded_stays_so_through_edits_above_it_and_a_folded_one_has_few_widgets(studio):
+    panel = studio.building
+    panel._do(studio.builder.preset, "resnet20")
+    assert all(len(path) == 1 for path in paths(panel)), "at first all are folded"
+    block = next(place for place in studio.builder.tree(()) if place.holds).path
+    row_of(panel, *block).call.click()
+    assert (*block, 0, 0) in paths(panel)
+    row_of(panel, 0).head.children[5].click()
+    assert (block[0] - 1, 0, 0) in paths(panel)
+    panel.undo.click()
+    assert (*block, 0, 0) in paths(panel)
+    studio.building.edit(studio.builder.reshape, (32, 32, 3))
+    assert (*block, 0, 0) in paths(panel)
+    panel._do(studio.builder.preset, "mlp")
+    assert panel.list.seen.opened is None
+    assert all(len(path) == 1 for path in paths(panel))
+
+
+def test_an_empty_network_says_what_to_do(studio):
+    panel = studio.building
+    panel._do(studio.builder.clear)
+    assert "choose one above and click" in panel.list.box.children[0].value
+    assert panel.head.layout.display == "none"
+    panel.list.add()
+    assert panel.head.layout.display == ""
+    assert len(panel.list.box.children) == 1
+
+
 def test_what_a_cell_does_to_the_network_or_the_data_is_seen(studio):
     panel, chooser = studio.building, studio.settings.data_chooser
     studio.builder.take(dtnn.zoo.mlp(hidden=(7,)))
