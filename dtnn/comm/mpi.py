@@ -5,6 +5,7 @@ and then asked after (`polling`), and between two questions a rank looks for an 
 failure, which travels on a communicator of its own (`notices`).
 """
 
+import atexit
 import sys
 from functools import partial
 
@@ -74,6 +75,8 @@ class MPI:
         self.name, self.parts = name, 0
         self._standstill = Standstill(self, beside) if house is None else house._standstill
         self.ranks = self._standstill.enter(self)
+        if self._own is not None and house is None:
+            atexit.register(self._standstill.end)  # by an uncaught error, perhaps, of which nobody else would hear
         self._shared = None
         self._usual = None  # the flat array that was last added up in shared memory: a training asks for it in each step
         self._operations = {"sum": library.SUM, "max": library.MAX, "min": library.MIN}

@@ -1,5 +1,6 @@
 """`Standstill`: how ranks of MPI find out that they wait only for each other."""
 
+import itertools
 import json
 import time
 from collections import Counter
@@ -7,10 +8,12 @@ from collections import Counter
 import numpy as np
 
 from .failures import Deadlock
-from .pending import HELD, NUMBERS
 
 TAG = 11
+LETTERS, NUMBERS = {}, itertools.count()  # what may not have left yet, apart from what ranks wait for, for others look there
 PERIOD = 0.02  # seconds between two looks
+GOODBYE = 0.5  # seconds that a rank which ends waits for the others' ends, lest letters are left over
+ENDED = "ended"  # in place of a wait
 CREDIT = 16  # letters to a rank that has not been heard of since: one that computes all the time reads none
 
 
@@ -21,7 +24,8 @@ class Standstill:
     each finds out which of those that it waits for wait themselves, and have not done what it needs: it is kept waiting by
     them.  It tells that, too. Where ranks are kept waiting only by such ranks, none of them can be the first to go on.
 
-    A rank that computes says nothing, so whoever waits for it is not in doubt, however long it takes.
+    A rank that computes says nothing, so whoever waits for it is not in doubt, however long it takes. One whose process ends
+    says so, and does no more.
 
     Parameters
     ----------
@@ -42,7 +46,7 @@ class Standstill:
         self.comm, self.beside, self.members = comm, beside, {"": comm}
         self.status = comm.library.Status()
         self.heard, self.told, self.unheard = {}, {}, Counter()
-        self.leaving, self.next = [], 0.0
+        self.leaving, self.next = {}, 0.0
 
     def enter(self, comm):
         """Another part of the whole, or it itself: the numbers that its ranks have there."""
@@ -82,7 +86,7 @@ class Standstill:
         if self.comm.rank in stuck:
             comm.spoil()
             self.comm.spoil()
-            lines = [f"rank {rank} waits {stuck[rank]['words']}" for rank in sorted(stuck)]
+            lines = [f"rank {rank} {stuck[rank]['words']}" for rank in sorted(stuck)]
             raise Deadlock("; ".join(lines) + ": none of them can go on")
 
     def listen(self):
@@ -93,6 +97,23 @@ class Standstill:
             self.heard[self.status.source] = json.loads(letters.tobytes())
             self.unheard[self.status.source] = 0
 
+    def end(self):
+        """This process ends, so who waits for more from it waits in vain; returns soon, whatever the others do."""
+        if self.comm.library.Is_finalized():
+            return
+        self.listen()
+        own = {"wait": ENDED, "words": "has ended", "by": [], "least": 0}
+        others = {rank for rank in range(self.comm.size) if rank != self.comm.rank}
+        for rank in others - self._ended():
+            self._post(json.dumps(own | {"done": self._done(rank)}), rank)
+        until = time.perf_counter() + GOODBYE
+        while others - self._ended() and time.perf_counter() < until:
+            time.sleep(0.0005)
+            self.listen()
+
+    def _ended(self):
+        return {rank for rank, there in self.heard.items() if there["wait"] == ENDED}
+
     def _own(self, comm, wait, need):
         """What is to be told of this rank's wait: to all, but for what it has done."""
         by, names = [], comm.ranks
@@ -100,7 +121,7 @@ class Standstill:
             there = {"wait": wait, "done": self._done(names[rank])} if rank == comm.rank else self.heard.get(names[rank])
             if there is not None and there["done"].get(f"{comm.name} {what}", 0) < times:
                 by.append((names[rank], there["wait"]))
-        words = need.words.replace("{}", _ranks([names.index(rank) for rank, _ in by]))
+        words = "waits " + need.words.replace("{}", _ranks([names.index(rank) for rank, _ in by]))
         words += f", as rank {comm.rank} of the part of {_ranks(names)}" if comm.name else ""
         return {"wait": wait, "words": words, "by": by, "least": len(need.of) if need.anybody else 1}
 
@@ -120,12 +141,11 @@ class Standstill:
                 self._post(text, rank)
 
     def _post(self, text, rank):
-        for entry in [entry for entry in self.leaving if entry[1].Test()]:
-            self.leaving.remove(entry)
-            del HELD[entry[0]]
+        for number in [number for number, request in self.leaving.items() if request.Test()]:
+            del self.leaving[number], LETTERS[number]
         number, letters = next(NUMBERS), np.frombuffer(text.encode(), np.uint8)
-        HELD[number] = letters
-        self.leaving.append((number, self.beside.Isend(letters, rank, TAG)))
+        LETTERS[number] = letters
+        self.leaving[number] = self.beside.Isend(letters, rank, TAG)
 
 
 def kept_waiting(said):

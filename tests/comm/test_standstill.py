@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from dtnn.comm import Deadlock, polling, standstill
+from dtnn.comm import MPI, Deadlock, polling, standstill
 from dtnn.comm.standstill import kept_waiting
 from tests.comm.mpi_job import run_mpi
 
@@ -235,3 +235,41 @@ def said(wait, *by, least=1):
 )
 def test_who_is_kept_waiting(ranks, stuck):
     assert sorted(kept_waiting(dict(enumerate(ranks)))) == stuck
+
+
+@pytest.mark.parametrize("how", ["by an error", "at its end"])
+def test_ranks_that_wait_for_one_whose_process_has_ended_are_told(how):
+    """A script of the user's own, where nobody tells the others of an error; no process is left."""
+    begin = time.perf_counter()
+    done = run_mpi(__file__, "end_before_the_others", 3, how, check=False)
+    assert done.returncode != 0
+    assert "rank 0 waits for rank" in done.stdout
+    assert "rank 1 has ended" in done.stdout
+    assert ("ValueError: negative width" in done.stdout) == (how == "by an error")
+    assert time.perf_counter() - begin < 60
+
+
+def end_before_the_others(pool, how):
+    comm = MPI(blocking=True)
+    if comm.rank == 1:
+        if how == "by an error":
+            raise ValueError("negative width")
+        return
+    comm.Allreduce(np.ones(SHORT))
+
+
+@pytest.mark.parametrize("late", [0, 1])
+def test_processes_that_end_one_after_the_other_end_well(late):
+    """What one has sent before its end arrives after it."""
+    done = run_mpi(__file__, "end_late", 2, late, check=False)
+    assert (done.returncode, done.stdout.strip()) == (0, "")
+
+
+def end_late(pool, late):
+    comm, received = MPI(blocking=True), np.zeros(3)
+    if comm.rank != late:
+        comm.Send(np.ones(3), late)
+        return
+    time.sleep(1)
+    comm.Recv(received, 1 - late)
+    assert received.all()
