@@ -6,9 +6,9 @@ the generator.  Told to one rank, they act on all ranks after the same step.
 
 import json
 import math
-import operator
 from dataclasses import asdict, dataclass
 
+from .allowed import number, whole
 from .records import Stop, check_text
 
 
@@ -44,7 +44,7 @@ class Advance:
 
     Raises
     ------
-    ValueError
+    ValueError, TypeError
         `steps` or `phases` is no whole number of at least 1, or both are given.
 
     Examples
@@ -60,10 +60,7 @@ class Advance:
         if self.phases is not None and self.steps != 1:
             raise ValueError(f"steps={self.steps!r} and phases={self.phases!r}: give one of them")
         name = "steps" if self.phases is None else "phases"
-        count = _whole(getattr(self, name))
-        if count < 1:
-            raise ValueError(f"{getattr(self, name)!r} {name} can't be made; give a whole number of at least 1")
-        object.__setattr__(self, name, count)
+        object.__setattr__(self, name, whole(name, getattr(self, name), 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +76,7 @@ class Rate:
 
     Raises
     ------
-    ValueError
+    ValueError, TypeError
         `lr` is negative or no finite number, `factor` is not above 0, or both are given.
 
     Examples
@@ -94,8 +91,10 @@ class Rate:
 
     def __post_init__(self):
         if self.lr is not None:
-            _set(self, "lr", 0 <= _number(self.lr) < math.inf, "give a number of at least 0, such as 0.01")
-        _set(self, "factor", 0 < _number(self.factor) < math.inf, "give a number above 0, such as 0.1 for a tenth")
+            lr = number("lr", self.lr, "a learning rate of at least 0, such as 0.01", lambda lr: 0 <= lr < math.inf)
+            object.__setattr__(self, "lr", lr)
+        factor = number("factor", self.factor, "a number above 0, such as 0.1 for a tenth", lambda factor: 0 < factor < math.inf)
+        object.__setattr__(self, "factor", factor)
         if self.lr is not None and self.factor != 1:
             raise ValueError(f"lr={self.lr!r} and factor={self.factor!r}: give one of them, the rate or what to multiply it by")
 
@@ -136,7 +135,7 @@ class ShowWeights:
 
     def __post_init__(self):
         check_text(self, "layer", "conv2d_1")
-        object.__setattr__(self, "rank", operator.index(self.rank))
+        object.__setattr__(self, "rank", whole("rank", self.rank))
 
 
 COMMANDS = {cls.__name__.lower(): cls for cls in (Stop, Pause, Resume, Advance, Rate, Show, ShowWeights)}
@@ -181,26 +180,3 @@ def from_text(text):
     [Pause(text='let me look')]
     """
     return [COMMANDS[name](**values) for name, values in json.loads(text)]
-
-
-def _whole(value):
-    """As an int; 0 if it is no whole number."""
-    try:
-        return operator.index(None if isinstance(value, bool) else value)
-    except TypeError:
-        return 0
-
-
-def _number(value):
-    """As a float; NaN, which is neither more nor less than anything, if it is no number."""
-    try:
-        return math.nan if isinstance(value, (str, bool)) else float(value)
-    except (TypeError, ValueError, OverflowError):
-        return math.nan
-
-
-def _set(rate, name, right, remedy):
-    value = getattr(rate, name)
-    if not right:
-        raise ValueError(f"{'a learning rate of ' if name == 'lr' else 'factor='}{value!r} can't be; {remedy}")
-    object.__setattr__(rate, name, float(value))

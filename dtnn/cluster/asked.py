@@ -3,13 +3,12 @@
 import dataclasses
 import difflib
 import numbers
-import operator
 import os
 import re
 from dataclasses import dataclass
 
 from .. import machine
-from ..allowed import flag
+from ..allowed import flag, whole
 from .batch import Batch, batch_of
 from .launchers import POOLS
 
@@ -160,14 +159,4 @@ def is_ready(thing):
 
 def _some(value, name):
     """A number of things, or None where nothing was said."""
-    if value is None:
-        return None
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name}={value!r} is no whole number; ask for 1, 2, 3 ...") from None
-    if isinstance(value, bool) or number < 1:
-        raise ValueError(f"{name}={value!r} can't be; ask for 1 or more")
-    if number > MOST:
-        raise ValueError(f"{name}={value!r} is more than dtnn starts, {MOST}; ask for fewer")
-    return number
+    return None if value is None else whole(name, value, 1, MOST)

@@ -6,6 +6,7 @@ from .. import allowed, inject, phrases
 from . import here, logs, roster, waiting
 from .asked import asked, is_ready
 from .check_job import check_job
+from .new_crew import new_crew
 from .started import Started
 
 
@@ -228,34 +229,7 @@ class Cluster:
             return [{"rank": rank, "threads": self.threads_per_rank, "state": "stopped"} for rank in range(self.ranks)]
         return self._started.rows()
 
-    def log(self, rank=None, lines=40):
-        """What was written on it last, as text: by the engines' launcher (errors of MPI, last words of a rank that died), and by
-        the ranks in the last run.
-
-        Parameters
-        ----------
-        rank : int, optional
-            Only what this rank printed. Else all, each rank's lines with "rank 0: " before them.
-        lines : int
-            So many of each at most, the last ones.
-
-        Returns
-        -------
-        str
-            Ranks that are threads print where the notebook does, and have nothing here. What a launcher wrote goes with its
-            ranks when they are stopped.
-
-        Raises
-        ------
-        ValueError, TypeError
-            There is no such rank; `lines` is no number of lines.
-
-        Examples
-        --------
-        >>> Cluster(2, launcher="threads").log()
-        ''
-        """
-        return logs.log(self._started, self.ranks, rank, lines)
+    log = logs.log
 
     def __repr__(self):
         return roster.text(f"<{self._title}>", self.describe())
@@ -268,14 +242,4 @@ class Cluster:
         return f"Cluster of {phrases.ranks(self.ranks)} ({self._asked.kind}), {self.state}"
 
     def _new_crew(self):
-        if self.launcher == "threads":
-            from .thread_ranks import ThreadRanks
-
-            return ThreadRanks(self.ranks, self.threads_per_rank)
-        from .borrowed import Borrowed
-        from .engines import Engines
-        from .processes import Processes
-
-        if is_ready(self.launcher):
-            return Engines(Borrowed(self.launcher, self._asked.ranks), self._asked.ranks, self.timeout)
-        return Engines(Processes(self._asked), self._asked.size, self.timeout)
+        return new_crew(self._asked, self.threads_per_rank, self.timeout)

@@ -1,11 +1,41 @@
-"""What ranks and their launcher wrote, as text: `Cluster.log`."""
+"""The method of `Cluster` that shows what ranks and their launcher wrote."""
 
-import operator
+from ..allowed import whole
+from ..comm.checked import known_rank
 
 
-def log(started, ranks, rank=None, lines=40):
-    """The last lines that were written on a cluster, see `Cluster.log`; `started` is None before the first start."""
-    rank, lines = _rank(rank, ranks), _lines(lines)
+def log(cluster, rank=None, lines=40):
+    """What was written on it last, as text: by the engines' launcher (errors of MPI, last words of a rank that died), and by
+    the ranks in the last run.
+
+    Parameters
+    ----------
+    rank : int, optional
+        Only what this rank printed. Else all, each rank's lines with "rank 0: " before them.
+    lines : int
+        So many of each at most, the last ones.
+
+    Returns
+    -------
+    str
+        Ranks that are threads print where the notebook does, and have nothing here. What a launcher wrote goes with its
+        ranks when they are stopped.
+
+    Raises
+    ------
+    ValueError, TypeError
+        There is no such rank; `lines` is no number of lines.
+
+    Examples
+    --------
+    >>> from dtnn import Cluster
+    >>> Cluster(2, launcher="threads").log()
+    ''
+    """
+    lines = whole("lines", lines, 1)
+    if rank is not None:
+        known_rank(rank, cluster.ranks, "rank")
+    started = cluster._started
     if started is None:
         return ""
     output = started.last.output if started.last is not None else {}
@@ -14,25 +44,3 @@ def log(started, ranks, rank=None, lines=40):
     written = getattr(getattr(started.crew, "processes", None), "log", str)()  # threads have no launcher
     printed = [f"rank {number}: {line}" for number in sorted(output) for line in output[number].splitlines()[-lines:]]
     return "\n".join([*written.splitlines()[-lines:], *printed])
-
-
-def _rank(rank, ranks):
-    if rank is None:
-        return None
-    try:
-        found = operator.index(None if isinstance(rank, bool) else rank)
-    except TypeError:
-        raise TypeError(f"log(rank={rank!r}): a rank is a whole number, 0 to {ranks - 1}; leave it out for all of them") from None
-    if not 0 <= found < ranks:
-        raise ValueError(f"log(rank={rank!r}): there is no such rank; give 0 to {ranks - 1}, or leave it out for all of them")
-    return found
-
-
-def _lines(lines):
-    try:
-        found = operator.index(None if isinstance(lines, bool) else lines)
-    except TypeError:
-        found = 0
-    if found < 1:
-        raise ValueError(f"log(lines={lines!r}): give a whole number of lines, 1 or more")
-    return found

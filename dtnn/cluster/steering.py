@@ -54,7 +54,7 @@ def step(run, steps=1, *, phases=None):
     ------
     RuntimeError
         The run has ended.
-    ValueError
+    ValueError, TypeError
         `steps` or `phases` is no whole number of at least 1, or with phases the ranks don't take their steps together.
 
     Examples
@@ -103,7 +103,7 @@ def set_lr(run, lr=None, *, factor=1.0):
     ------
     RuntimeError
         The run has ended.
-    ValueError
+    ValueError, TypeError
         `lr` is negative, `factor` is not above 0, or both are given.
     """
     tell(run, Rate(lr, factor))

@@ -5,6 +5,7 @@ import time
 
 import numpy as np
 
+from ..comm.checked import known_rank
 from ..commands import ShowWeights
 from ..records import Step
 from .layer_names import LOOK, begun, known_layer
@@ -78,8 +79,7 @@ def weights(run, layer=None, *, rank=0, timeout=10.0):
     settings = begun(run, "weights", until, timeout)
     if layer is not None:
         known_layer("weights", layer, settings)
-    if not isinstance(rank, int) or not 0 <= rank < run.size:
-        raise ValueError(f"weights: there is no rank {rank!r}; there are ranks 0 to {run.size - 1}")
+    rank = known_rank(rank, run.size, "weights: rank")
     if not run.done:
         asked = ShowWeights(layer or "", rank)
         before = run.snapshots.get((rank, asked.layer))

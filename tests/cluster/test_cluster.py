@@ -37,15 +37,15 @@ def test_the_nearest_of_thread_is_threads():
         Cluster(2, launcher="thread")
 
 
-@pytest.mark.parametrize("ranks", [0, -1, True])
+@pytest.mark.parametrize("ranks", [0, -1])
 def test_too_few_ranks_are_refused(ranks):
-    with pytest.raises(ValueError, match=rf"ranks={ranks} can't be; ask for 1 or more"):
+    with pytest.raises(ValueError, match=rf"ranks={ranks}: give a whole number of at least 1 and at most 4096"):
         Cluster(ranks)
 
 
-@pytest.mark.parametrize("ranks", [1.5, "two"])
+@pytest.mark.parametrize("ranks", [1.5, "two", True])
 def test_ranks_that_are_no_number_are_refused(ranks):
-    with pytest.raises(TypeError, match=f"ranks={ranks!r} is no whole number"):
+    with pytest.raises(TypeError, match=f"ranks={ranks!r}: give a whole number"):
         Cluster(ranks)
 
 
@@ -218,12 +218,12 @@ def test_before_the_first_start_the_log_is_empty():
 @pytest.mark.parametrize(
     ("asked", "kind", "text"),
     [
-        ({"rank": 2}, ValueError, r"log\(rank=2\): there is no such rank; give 0 to 1, or leave it out"),
-        ({"rank": -1}, ValueError, r"log\(rank=-1\): there is no such rank"),
-        ({"rank": "all"}, TypeError, r"log\(rank='all'\): a rank is a whole number, 0 to 1; leave it out"),
-        ({"rank": True}, TypeError, r"log\(rank=True\): a rank is a whole number"),
-        ({"lines": 0}, ValueError, r"log\(lines=0\): give a whole number of lines, 1 or more"),
-        ({"lines": "5"}, ValueError, r"log\(lines='5'\): give a whole number of lines"),
+        ({"rank": 2}, ValueError, "rank=2: there are 2 ranks, numbered 0 to 1"),
+        ({"rank": -1}, ValueError, "rank=-1: there are 2 ranks"),
+        ({"rank": "all"}, TypeError, "rank='all': give a whole number"),
+        ({"rank": True}, TypeError, "rank=True: give a whole number"),
+        ({"lines": 0}, ValueError, "lines=0: give a whole number of at least 1"),
+        ({"lines": "5"}, TypeError, "lines='5': give a whole number"),
     ],
 )
 def test_a_log_that_can_not_be_is_told(asked, kind, text):

@@ -241,20 +241,20 @@ def test_a_fit_that_holds_the_cell_can_not_be_paused():
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: Rate(-0.1), r"a learning rate of -0.1 can't be; give a number of at least 0"),
-        (lambda: Rate(float("nan")), r"a learning rate of nan can't be"),
-        (lambda: Rate("fast"), r"a learning rate of 'fast' can't be"),
-        (lambda: Rate(True), r"a learning rate of True can't be"),
-        (lambda: Rate(factor=0), r"factor=0 can't be; give a number above 0"),
+        (lambda: Rate(-0.1), r"lr=-0.1: give a learning rate of at least 0"),
+        (lambda: Rate(float("nan")), r"lr=nan: give a learning rate"),
+        (lambda: Rate("fast"), r"lr='fast': give a learning rate"),
+        (lambda: Rate(True), r"lr=True: give a learning rate"),
+        (lambda: Rate(factor=0), r"factor=0: give a number above 0"),
         (lambda: Rate(0.1, 0.5), r"lr=0.1 and factor=0.5: give one of them"),
-        (lambda: Advance(0), r"0 steps can't be made; give a whole number of at least 1"),
-        (lambda: Advance(1.5), r"1.5 steps can't be made"),
-        (lambda: Advance(True), r"True steps can't be made"),
-        (lambda: Rate(10**400), r"give a number of at least 0"),
+        (lambda: Advance(0), r"steps=0: give a whole number of at least 1"),
+        (lambda: Advance(1.5), r"steps=1.5: give a whole number"),
+        (lambda: Advance(True), r"steps=True: give a whole number"),
+        (lambda: Rate(10**400), r"lr is a whole number of 401 digits; give one that a float can hold"),
     ],
 )
 def test_commands_that_make_no_sense_are_refused(make, words):
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises((ValueError, TypeError), match=words):
         make()
 
 
