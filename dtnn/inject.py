@@ -97,8 +97,8 @@ def link(latency=0.0, bandwidth=None, rank=None):
 def lost(rank=1, number=10, smallest=LARGE, patience=5.0):
     """A message that never arrives: all that wait for it wait for ever, as on a real network without a time limit.
 
-    The rank gives up after some seconds, and the run fails with `MessageLost`, which names the message. Only where it is lost
-    between two ranks that are threads (`AllReduce("ring")`), the deadlock is noticed at once, and told.
+    The rank gives up after some seconds, and the run fails with `MessageLost`, which names the message. Where it is lost between
+    two ranks (`AllReduce("ring")`), so that all wait for each other, that is noticed at once on threads, after a second on MPI.
 
     Parameters
     ----------

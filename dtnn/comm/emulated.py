@@ -37,7 +37,7 @@ class Emulated:
     smallest : int
         Arrays of fewer bytes don't count as messages to be lost or damaged.
     patience : float
-        Seconds after which a rank whose message was lost gives up, where nobody notices a deadlock (on MPI).
+        Seconds after which a rank whose message was lost gives up, where nobody has noticed a deadlock before (on MPI).
     clock, sleep : callable
         Where the seconds come from.
 

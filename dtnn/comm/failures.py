@@ -26,7 +26,9 @@ class RankFailed(RuntimeError):
 
 
 class Deadlock(RuntimeError):
-    """Ranks wait only for each other, or for ranks that have ended; the text says who waits for whom (on threads only).
+    """Ranks wait only for each other, or for ranks that have ended; the text says who waits for whom.
+
+    On threads that is known at once, on MPI after a second.
 
     >>> import numpy as np
     >>> from dtnn.comm import run_threads

@@ -2,13 +2,14 @@
 
 import dataclasses
 import functools
+import time
 import traceback
 
 import numpy as np
 import pytest
 
 from dtnn import Model
-from dtnn.comm import Serial, collectives, run_threads
+from dtnn.comm import Deadlock, Serial, collectives, run_threads
 from dtnn.comm.collectives import WrongSum
 from dtnn.nn import Linear
 from dtnn.parallel import Accumulate, AllReduce, compared
@@ -227,3 +228,39 @@ def test_long_gradients_are_compared_in_parts(monkeypatch):
 def only_on(place, comm, array):
     comm.Allreduce(array)
     array[place] = 9
+
+
+def only_receives(comm, array):
+    """Nobody sends."""
+    comm.Recv(np.empty_like(array), (comm.rank + 1) % comm.size)
+
+
+def receives_where_others_sum(comm, array):
+    """As if rank 1 had taken another branch."""
+    only_receives(comm, array) if comm.rank == 1 else comm.Allreduce(array)
+
+
+IN_VAIN = {
+    only_receives: ["rank 0 waits to receive float32 (80,) from rank 1", "rank 1 waits to receive float32 (80,) from rank 2"],
+    receives_where_others_sum: ["rank 0 waits for rank 1", "join in Allreduce sum of float32 (80,)", "rank 1 waits to receive"],
+}
+
+
+@pytest.mark.parametrize("blocking", [False, True], ids=["polled", "blocking"])
+def test_ranks_that_wait_for_each_other_over_mpi_are_told_before_anything_is_learnt(blocking):  # case 27
+    for found in run_mpi(__file__, "wait_in_vain", 3, blocking):
+        for function, (text, seconds, steps) in found.items():
+            assert text.endswith("none of them can go on")
+            assert any(words in text for words in IN_VAIN[globals()[function]])
+            assert (seconds < 5, steps) == (True, 0)
+
+
+def wait_in_vain(pool, blocking):
+    found = {}
+    for function in IN_VAIN:
+        comm, model, begin = pool.checkout(blocking=blocking), network(), time.perf_counter()
+        with pytest.raises(Deadlock) as caught:
+            list(train(comm, model, rows(12), batch_size=6, strategy=AllReduce(function)))
+        found[function.__name__] = str(caught.value), time.perf_counter() - begin, model.steps
+        time.sleep(0.5)  # what the others need to find out by themselves
+    return found
