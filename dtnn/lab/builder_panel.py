@@ -45,11 +45,12 @@ class BuilderPanel(Panel):
         self.presets.add_class("dtnn-preset").observe(self._preset, "value")
         self.kinds = widgets.Dropdown(options=self._kinds(), layout={"width": "150px"}).add_class("dtnn-kind")
         self.list = LayerList(self.builder, self.edit, lambda: self.kinds.value)
-        add = button("add", self.list.add, "add this layer behind the opened one, or at the end", "primary").add_class("dtnn-add")
         self.undo = button("↶", lambda: self._do(self.builder.undo), "undo", width="30px").add_class("dtnn-undo")
         self.redo = button("↷", lambda: self._do(self.builder.redo), "redo", width="30px").add_class("dtnn-redo")
         clear = button("clear", lambda: self._do(self.builder.clear), "take all layers out").add_class("dtnn-clear")
-        tools = widgets.HBox([self.kinds, add, self.undo, self.redo, clear, self.presets], layout={"flex_flow": "row wrap"})
+        tools = widgets.HBox(
+            [self.kinds, self.list.add_button, self.undo, self.redo, clear, self.presets], layout={"flex_flow": "row wrap"}
+        )
         self.message, self.total = Message(), widgets.HTML().add_class("dtnn-total")
         self.head = widgets.HTML(faint("layer: output shape · parameters · gradient a step · forward of one sample"))
         self.text = widgets.Textarea(layout={"width": "99%", "height": "260px"}, continuous_update=True).add_class("dtnn-code")

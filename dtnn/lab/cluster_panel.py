@@ -7,24 +7,20 @@ import time
 
 import ipywidgets as widgets
 
-from .. import allowed, machine
+from .. import allowed
 from ..cluster import Cluster
 from ..cluster.doctor import diagnose
 from . import given
+from .findings_table import findings_table
 from .keeping import Keeping
-from .looks import Message, button, enlarged, faint, style, title
+from .launch_form import MOST, WRAP, LaunchForm
+from .looks import Message, button, enlarged, faint, style
 from .panel import Panel, begin
 from .places import LAUNCHERS
 
 LOOK = 0.5  # seconds between two looks at the ranks
 SELDOM = 1.5  # seconds more at most, where a look takes long
 LINES = 40  # of the log
-MOST = 256  # ranks
-COLOURS = {
-    "ok": "var(--jp-success-color0, #00704F)",
-    "warn": "var(--jp-warn-color0, #8A6D00)",
-    "error": "var(--jp-error-color0, #B3261E)",
-}
 
 
 class ClusterPanel(Panel):
@@ -72,11 +68,7 @@ class ClusterPanel(Panel):
         self._take(self._seen())
 
     def _make(self, ranks, launcher):
-        name = next(name for name, value in LAUNCHERS.items() if value == launcher)
-        self.ranks = widgets.BoundedIntText(ranks, min=1, max=MOST, layout={"width": "70px"}).add_class("dtnn-ranks")
-        self.launcher = widgets.Dropdown(options=list(LAUNCHERS), value=name, layout={"width": "170px"})
-        threads = ["automatic", *range(1, machine.cores() + 1)]
-        self.threads = widgets.Dropdown(options=threads, layout={"width": "100px"})
+        self.form = LaunchForm(ranks, launcher)
         self.start_button = button("start", self.start, "start the ranks", "success").add_class("dtnn-start")
         self.stop_button = button("stop", self.stop, "end them, whatever they do").add_class("dtnn-stop")
         self.restart_button = button("restart", self.restart, "end them and start new ones").add_class("dtnn-restart")
@@ -85,10 +77,8 @@ class ClusterPanel(Panel):
         self.table, self.log, self.findings = (widgets.HTML(layout={"max_width": "100%", "overflow": "auto"}) for _ in range(3))
         self.table.add_class("dtnn-roster")
         self.findings.add_class("dtnn-findings")
-        wrap = {"flex_flow": "row wrap", "align_items": "center"}
-        chosen = [title("ranks"), self.ranks, self.launcher, title("threads a rank"), self.threads]
         buttons = [self.start_button, self.stop_button, self.restart_button, self.doctor_button, self.state]
-        rows = [*([] if self._given else [widgets.HBox(chosen, layout=wrap)]), widgets.HBox(buttons, layout=wrap)]
+        rows = [*([] if self._given else [self.form.box]), widgets.HBox(buttons, layout=WRAP)]
         self.box = widgets.VBox([style(), *rows, self.message.box, self.table, self.findings, self.log])
         self.box.add_class("dtnn-panel").add_class("dtnn-cluster")
 
@@ -134,26 +124,17 @@ class ClusterPanel(Panel):
     def _start(self):
         if self.cluster is not None and self.cluster.state == "dead":
             self.cluster.stop()  # what is left of it; else it would count as running
-        if self.cluster is None or (not self._given and self._asked() != self._place and self.cluster.state != "running"):
-            self._place = self._asked()
+        if self.cluster is None or (not self._given and self.form.place() != self._place and self.cluster.state != "running"):
+            self._place = self.form.place()
             self.cluster = Cluster(**self._place, on_wait=self._say)
         self.cluster.start()
-
-    def _asked(self):
-        threads = None if self.threads.value == "automatic" else self.threads.value
-        return {"ranks": self.ranks.value, "launcher": LAUNCHERS[self.launcher.value], "threads_per_rank": threads}
 
     def _say(self, text):
         if text:
             self.state.value = faint(html.escape(text))
 
     def _doctor(self):
-        rows = "".join(
-            f'<tr><td style="color: {COLOURS[found.state]}">{found.state}</td><td>{html.escape(found.topic)}</td>'
-            f"<td>{html.escape(found.text)}{' → ' + html.escape(found.remedy) if found.remedy else ''}</td></tr>"
-            for found in diagnose()
-        )
-        self.findings.value = f'<table class="dtnn-faint" style="text-align: left">{rows}</table>'
+        self.findings.value = findings_table(diagnose())
 
     # ---- what is seen
 
@@ -200,8 +181,7 @@ class ClusterPanel(Panel):
         self.stop_button.disabled = self._busy or self.cluster is None or self.cluster.state == "stopped"
         self.restart_button.disabled = self._busy or self.cluster is None
         self.doctor_button.disabled = self._busy
-        for control in (self.ranks, self.launcher, self.threads):
-            control.disabled = running or self._busy
+        self.form.enable(not running and not self._busy)
 
     async def _watch(self):
         """Look again and again, while it is shown."""

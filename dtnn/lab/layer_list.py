@@ -8,10 +8,12 @@ from .form import Form
 from .lane_row import LaneRow
 from .lanes import lanes, parameters
 from .layer_row import LayerRow
-from .looks import faint
+from .looks import button, faint
 from .nested import neighbour, row_at
 from .once import once
 from .unfolding import Unfolding
+
+ADD_TIP = "add this layer below the opened one, or at the end of the network"
 
 
 class LayerList:
@@ -28,6 +30,7 @@ class LayerList:
     Attributes
     ----------
     box : ipywidgets.VBox
+    add_button : ipywidgets.Button
     rows : list of LayerRow or LaneRow
         What is seen now.
     seen : Unfolding
@@ -37,7 +40,8 @@ class LayerList:
         self.builder, self._edit, self._kind, self.seen, self.rows = builder, edit, kind, Unfolding(), []
         self._pools, self._misfit, self._form, self._form_key = {LayerRow: [], LaneRow: []}, None, None, None
         self._act = once(self._acted)  # one for all: after the first click something else may stand below the mouse
-        self._empty = widgets.HTML(faint("No layer yet: choose one above and click <b>add</b>, or begin with a preset."))
+        self.add_button = button("add at end", self.add, ADD_TIP, "primary", width="88px").add_class("dtnn-add")
+        self._empty = widgets.HTML(faint("No layer yet: choose one above and click <b>add at end</b>, or begin with a preset."))
         self.box = widgets.VBox([], layout={"max_height": "620px", "overflow": "hidden auto", "margin": "4px 0"})
         self.box.add_class("dtnn-layers")
 
@@ -103,6 +107,7 @@ class LayerList:
                 row.show(place, empty=following[: len(place.path)] != place.path)
             else:
                 self._show_layer(row, place, place.row.error if place.path == told else "")
+        self.add_button.description = "add at end" if self.seen.opened is None else "add below"
         boxes = tuple(row.box for row in self.rows) or (self._empty,)
         if self.box.children != boxes:
             self.box.children = boxes

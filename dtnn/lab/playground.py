@@ -6,8 +6,7 @@ import threading
 
 import ipywidgets as widgets
 
-from .. import allowed, phrases
-from ..parallel import AllReduce
+from .. import allowed
 from . import given, play_columns
 from .keeping import Keeping
 from .looks import WRAP, Message, button, enlarged, faint, style
@@ -15,6 +14,7 @@ from .once import OTHER
 from .panel import Panel, begin
 from .play_controls import MOST, SETS, PlayControls
 from .play_view import PlayView
+from .play_words import play_words
 from .sheet import Sheet, side_by_side
 
 FRAME = 0.3  # seconds from picture to picture
@@ -192,16 +192,7 @@ class Playground(Panel):
     def words(self):
         """Where it stands."""
         play = self.play
-        if play is None:
-            return f"Playground: {self.message.text or 'closed'}"
-        loss = play.losses.last if play.step else play.loss_at(play.mean_weights()[None])[0]
-        begun = "" if play.step else "no step yet · "
-        strategy = "AllReduce" if isinstance(play.strategy, AllReduce) else repr(play.strategy)
-        batch = f"batch {play.batch}: {play.batch / (play.ranks - play.servers):.3g} a rank"
-        sent = f" · {phrases.size(play.sent)} sent a step and rank" if play.step else ""
-        server = " · rank 0 is the server, and does not train" if play.servers else ""
-        two = f"\n{play.net.pair.border(*play.mean_weights())}" if play.net.pair else ""
-        return f"step {play.step} · {begun}loss {loss:.3f} · {strategy} · {batch}{sent}{server}{two}"
+        return f"Playground: {self.message.text or 'closed'}" if play is None else play_words(play)
 
     def png(self):
         """The present picture."""

@@ -8,22 +8,10 @@ from ..comm import run_threads
 from ..comm.traced import Traced
 from ..plots.messages import places_of
 from ..records import Message
+from .parcels import parcels
+from .witness import Witness
 
 MOST = 16  # ranks: each has one bit in the sums
-
-
-@dataclass(frozen=True)
-class Parcel:
-    """One message: `count` numbers from place `start` of the vector, from rank `source` to rank `dest`, in round `round`.
-
-    `start` is None where what was sent is no part of the vector itself.
-    """
-
-    round: int
-    source: int
-    dest: int
-    start: int | None
-    count: int
 
 
 @dataclass(frozen=True)
@@ -113,83 +101,9 @@ def rounds(algorithm, ranks, length, run=run_threads):
 
     told = run(job, ranks)
     sent = [note for _, _, notes in told for note in notes if isinstance(note, Message)]
-    parcels, ended = in_rounds([operations for operations, _, _ in told])
+    sent_in, ended = parcels([operations for operations, _, _ in told])
     begun = np.repeat(2 ** np.arange(ranks)[:, None], len(places), axis=1)
-    return Rounds(parcels, [begun, *_sums(told, ended)], length, len(sent), sum(note.bytes for note in sent))
-
-
-class Witness:
-    """Another communicator, and a note of what goes out and comes in, and of what some places of the vector hold then."""
-
-    def __init__(self, comm, array, places):
-        self.comm, self.array, self.places, self.operations = comm, array, places, []
-        self.rank, self.size = comm.rank, comm.size
-
-    def __getattr__(self, name):
-        return getattr(self.comm, name)
-
-    def Send(self, array, dest, tag=0):
-        self._note((dest, *self._place(array)), None)
-        self.comm.Send(array, dest, tag)
-
-    def Recv(self, array, source, tag=0):
-        self._note(None, source)
-        self.comm.Recv(array, source, tag)
-
-    def Sendrecv(self, sent, dest, received, source, tag=0):
-        self._note((dest, *self._place(sent)), source)
-        self.comm.Sendrecv(sent, dest, received, source, tag)
-
-    def _note(self, sent, source):
-        self.operations.append((sent, source, self.array[self.places]))
-
-    def _place(self, array):
-        """Where in the vector the sent part begins, and how long it is."""
-        offset = (array.ctypes.data - self.array.ctypes.data) // self.array.itemsize
-        inside = 0 <= offset <= offset + array.size <= self.array.size
-        return (offset if inside else None), array.size
-
-
-def in_rounds(operations):
-    """The messages in their rounds, and for each rank the round in which each of its operations was over.
-
-    A message goes when both sides have come to it; what a rank sends and receives at once may end in different rounds.
-    """
-    ranks = range(len(operations))
-    at, clock, parcels, ended = [0] * len(ranks), [0] * len(ranks), [], [[] for _ in ranks]
-    open_halves = [_halves(operations[rank], 0) for rank in ranks]
-    last = [0] * len(ranks)
-    while True:
-        met = [
-            (rank, operations[rank][at[rank]][0])
-            for rank in ranks
-            if "send" in open_halves[rank] and _waits_for(operations, at, open_halves, operations[rank][at[rank]][0][0], rank)
-        ]
-        if not met:
-            return sorted(parcels, key=lambda parcel: (parcel.round, parcel.source)), ended
-        for source, (dest, start, count) in met:
-            number = max(clock[source], clock[dest]) + 1
-            parcels.append(Parcel(number, source, dest, start, count))
-            open_halves[source].discard("send")
-            open_halves[dest].discard("receive")
-            last[source], last[dest] = max(last[source], number), max(last[dest], number)
-        for rank in ranks:
-            if at[rank] < len(operations[rank]) and not open_halves[rank]:
-                ended[rank].append(last[rank])
-                at[rank], clock[rank] = at[rank] + 1, last[rank]
-                open_halves[rank] = _halves(operations[rank], at[rank])
-
-
-def _halves(operations, index):
-    if index >= len(operations):
-        return set()
-    sent, source, _ = operations[index]
-    return {half for half, there in (("send", sent is not None), ("receive", source is not None)) if there}
-
-
-def _waits_for(operations, at, open_halves, dest, source):
-    """Whether a rank has come to where it receives from that one."""
-    return "receive" in open_halves[dest] and operations[dest][at[dest]][1] == source
+    return Rounds(sent_in, [begun, *_sums(told, ended)], length, len(sent), sum(note.bytes for note in sent))
 
 
 def _sums(told, ended):

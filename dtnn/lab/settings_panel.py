@@ -1,17 +1,17 @@
 """`SettingsPanel`: on what, how, and on how many ranks to train."""
 
-import contextlib
 import html
 
 import ipywidgets as widgets
 
-from .. import inject, machine, optim
+from .. import machine, optim
 from ..cluster import Cluster
 from ..data import global_batch
 from ..model import Model
 from . import calls
 from .chooser import Chooser
 from .data_chooser import DataChooser
+from .fault_chooser import FaultChooser
 from .fields import documented
 from .looks import Message, faint
 from .loss_chooser import LOSSES, LossChooser
@@ -27,10 +27,7 @@ OPTIMIZERS = {
     name: getattr(optim, name) for name in ("SGD", "Adam", *sorted(set(optim.__all__) - {"SGD", "Adam"}, key=str.lower))
 }
 CALLS = {**OPTIMIZERS, **SCHEDULES, **STRATEGIES, **LOSSES}
-FAULTS = {"straggler": inject.straggler, "link": inject.link}
 FIRST = {"SGD": {"lr": "0.05", "momentum": "0.9"}}
-SEEN = {"link": {"latency": "0.001", "bandwidth": "125e6"}}  # 1 ms and 1 Gbit/s: a fault that can be seen
-NOTHING = "This injects nothing: give a latency above 0 s, a bandwidth (125e6 bytes a second are 1 Gbit/s), or a factor above 1."
 HELP = {name: words for thing in (Model.fit, Cluster) for name, (_, words) in documented(thing).items()}
 HELP["batch_size"] = "Samples a step: over all ranks, which share them, or on each rank, so that more ranks have a larger batch."
 
@@ -60,7 +57,7 @@ class SettingsPanel:
         self.optimizer = Chooser("optimizer", OPTIMIZERS, FIRST, changed=self.show)
         self.schedule = Chooser("schedule", {"constant rate": None, **SCHEDULES}, skip=("lr", "then"), changed=self.show)
         self.strategy = StrategyChooser(names, strategy, changed=self.show)
-        self.fault = Chooser("injected", {"nothing": None, **FAULTS}, SEEN, changed=self.show)
+        self.fault = FaultChooser(changed=self.show)
         self.batch_wrong, whole = Message(), {"layout": {"width": "80px"}}
         self.epochs = widgets.BoundedIntText(5, min=0, max=10**6, **whole).add_class("dtnn-epochs")
         self.batch = widgets.BoundedIntText(64, min=1, max=10**6, **whole).add_class("dtnn-batch")
@@ -150,7 +147,7 @@ class SettingsPanel:
 
     def injected(self):
         """The fault to inject while a run is begun, as a context."""
-        return calls.read(self.fault.source, FAULTS) if self.fault.source else contextlib.nullcontext()
+        return self.fault.injected()
 
     def _other_data(self):
         if self.loss is not None:
@@ -171,8 +168,7 @@ class SettingsPanel:
             self.batch_wrong.say("")
         except ValueError as error:
             self.batch_wrong.say(error)
-        if self.fault.check_form() and self.fault.source:
-            self.fault.wrong.say(_wrong_fault(calls.read(self.fault.source, FAULTS), ranks))
+        self.fault.check(ranks)
 
     def _shared(self):
         """Data, ranks, global batch and servers of the moment."""
@@ -201,16 +197,3 @@ class SettingsPanel:
                 '<details><summary class="dtnn-faint">the same in Python</summary><pre style="white-space: pre-wrap; '
                 f'font-size: 12px; margin: 2px 0">{made}{within}run = model.start(data, cluster=cluster, {told})</pre></details>'
             )
-
-
-def _wrong_fault(injection, ranks):
-    """What is wrong with a fault on so many ranks: that it does nothing, or that there is no such rank; "" if nothing."""
-    slow = injection.settings.get("slow") or {}
-    if injection.text == "nothing" or (slow and set(slow.values()) == {1}):
-        return NOTHING
-    try:
-        with injection:
-            inject.affected(len, ranks)
-    except ValueError as error:
-        return error
-    return ""

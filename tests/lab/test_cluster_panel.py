@@ -29,7 +29,7 @@ def test_start_work_stop_and_start_again(panel):
     panel.stop_button.click()
     assert panel.cluster.state == "stopped"
     assert panel.stop_button.disabled
-    panel.ranks.value = 3
+    panel.form.ranks.value = 3
     panel.start_button.click()
     assert panel.cluster.ranks == 3
     panel.restart_button.click()
@@ -167,7 +167,7 @@ def test_start_makes_new_ranks_where_some_have_died(panel, monkeypatch):
     assert crew.stopped, "what was left of it is ended"
     assert (panel.cluster, panel.cluster.state, panel.state.value) == (first, "running", "")
     monkeypatch.setattr(first._started.crew, "dead", lambda: {0})
-    panel.ranks.value = 3
+    panel.form.ranks.value = 3
     panel.start_button.click()
     assert (panel.cluster.ranks, panel.cluster.state, first.state) == (3, "running", "stopped")
 

@@ -3,8 +3,9 @@
 import pytest
 
 from dtnn import nn, optim, parallel
+from dtnn.lab.fault_chooser import FAULTS
 from dtnn.lab.fields import documented, example, fields, one_line
-from dtnn.lab.settings_panel import FAULTS, OPTIMIZERS, SCHEDULES
+from dtnn.lab.settings_panel import OPTIMIZERS, SCHEDULES
 from dtnn.lab.strategy_chooser import STRATEGIES
 from dtnn.lab.vocabulary import LAYERS
 

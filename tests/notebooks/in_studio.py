@@ -52,30 +52,59 @@ def use(page, address, folder):
 
 
 def build(page, seen):
-    """A small convolutional network from nothing, with one mistake on the way."""
+    """A small convolutional network with a Residual from nothing, with one mistake on the way."""
     page.click(".dtnn-clear")
     for number, name in enumerate(LAYERS, 1):
         page.select_option(".dtnn-kind select", label=name)
         page.dblclick(".dtnn-add") if name == "ReLU" else page.click(".dtnn-add")
-        until(lambda: page.locator(".dtnn-call:visible").count() >= number, 20, name)  # noqa: B023
-        if name == "ReLU":
-            until(lambda: page.locator(".dtnn-call:visible").count() == 3, 20, "two of them")
-            page.click(".dtnn-undo")
-            until(lambda: page.locator(".dtnn-call:visible").count() == 2, 20, "one of them")
-    page.locator(".dtnn-call:visible").first.click()
+        until(lambda: page.locator(".dtnn-call:visible").count() == number, 20, name)  # noqa: B023
+        time.sleep(0.4)  # a second click that comes too soon is none
+    calls = page.locator(".dtnn-call:visible")
+    seen["double"] = calls.count()
+    calls.first.click()
     channels = page.locator(".dtnn-layers .dtnn-form:visible input[type=number]").first
     channels.wait_for()
     channels.fill("8")
     channels.press("Enter")
-    until(lambda: page.locator(".dtnn-call:visible").first.inner_text().startswith("Conv2d(8,"), 20, "8 channels")
-    page.locator(".dtnn-call:visible").first.click()
-    page.locator(".dtnn-layer:visible .dtnn-down").nth(3).click()
+    until(lambda: calls.first.inner_text().startswith("Conv2d(8,"), 20, "8 channels")
+    time.sleep(0.5)
+    calls.first.click()
+    until(lambda: page.locator(".dtnn-layers .dtnn-form:visible").count() == 0, 20, "the form to be closed")
+    time.sleep(0.5)
+    page.locator(".dtnn-layer:visible .dtnn-down").nth(3).dblclick()
     page.locator(".dtnn-wrong:visible").first.wait_for()
+    time.sleep(0.5)
     seen["misfit"] = page.locator(".dtnn-layers .dtnn-wrong:visible").first.inner_text()
-    page.click(".dtnn-undo")
+    page.dblclick(".dtnn-undo")
     until(lambda: page.locator(".dtnn-layers .dtnn-wrong:visible").count() == 0, 20, "the network to fit")
-    seen["layers"] = page.locator(".dtnn-call:visible").all_inner_texts()
+    time.sleep(0.5)
+    build_inside(page, calls)
+    seen["layers"] = calls.all_inner_texts()
     seen["total"] = page.inner_text(".dtnn-total")
+
+
+def build_inside(page, calls):
+    """A Residual behind the pooling, with a layer more in its body, and one of them less."""
+    calls.nth(2).click()
+    page.locator(".dtnn-layers .dtnn-form:visible").wait_for()
+    page.select_option(".dtnn-kind select", label="Residual")
+    page.click(".dtnn-add")
+    until(lambda: calls.count() == 11, 20, "the five layers in the Residual")
+    page.select_option(".dtnn-kind select", label="Dropout")
+    time.sleep(0.5)
+    page.locator(".dtnn-here:visible").first.dblclick()
+    until(lambda: calls.count() == 12, 20, "a layer in its body")
+    rate = page.locator(".dtnn-layer", has=page.locator(".dtnn-call", has_text="Dropout")).locator(".dtnn-call")
+    time.sleep(0.5)
+    rate.click()
+    share = page.locator(".dtnn-layers .dtnn-form:visible input[type=number]").first
+    until(lambda: share.input_value() == "0.5", 20, "its controls")
+    share.fill("0.1")
+    share.press("Enter")
+    until(lambda: rate.inner_text() == "Dropout(0.1)", 20, "another share")
+    time.sleep(0.5)
+    page.locator(".dtnn-layer:visible .dtnn-remove").nth(6).dblclick()  # of the ReLU within, whose own row this is
+    until(lambda: calls.count() == 11, 20, "one layer less")
 
 
 def train(page, seen, folder):
@@ -96,8 +125,16 @@ def train(page, seen, folder):
     until(lambda: page.inner_text(".dtnn-pause") == "Resume", 30, "the pause")
     time.sleep(3)
     paused_at = step(page)
-    page.click(".dtnn-step")
-    until(lambda: step(page) == paused_at + 1, 30, "one step")
+    page.dblclick(".dtnn-step")
+    until(lambda: step(page) > paused_at, 30, "one step")
+    time.sleep(1)
+    seen["double_step"] = step(page) - paused_at
+    for _ in range(4):  # as quickly as somebody clicks who looks at each
+        page.click(".dtnn-step")
+        time.sleep(0.4)
+    until(lambda: step(page) >= paused_at + 5, 30, "four more")
+    seen["quick_steps"] = step(page) - paused_at - 1
+    paused_at = step(page) - 1
     lead_through_a_step(page, seen, folder)
     paused_at += 1
     even_out(page, seen, folder)
@@ -163,7 +200,7 @@ def train_with_ones_own_layer(page, seen):
     page.evaluate("document.querySelector('.dtnn-studio').scrollIntoView()")
     page.locator(".dtnn-kind select").select_option(index=0)
     page.click(".dtnn-add")
-    until(lambda: page.locator(".dtnn-call:visible").last.inner_text() == "Twice()", 20, "the layer in the network")
+    until(lambda: "Twice()" in page.locator(".dtnn-call:visible").all_inner_texts(), 20, "the layer in the network")
     page.locator('.dtnn-settings select:has(option:text-is("native"))').select_option(label="summed (yours)")
     epochs = page.locator(".dtnn-epochs input")
     epochs.fill("1")

@@ -13,13 +13,24 @@ def seen(tmp_path_factory):
     return watched("in_studio.py", tmp_path_factory.mktemp("studio"), 300)
 
 
-def test_a_network_is_built_by_clicks(seen):
-    assert seen["layers"] == ["Conv2d(8, 5, padding=2)", "ReLU()", "MaxPool2d(2)", "Flatten()", "Linear(10)"]
-    assert seen["total"].startswith("input 28 × 28 × 1 · 15,898 parameters")
+def test_a_network_is_built_by_clicks_and_a_residual_in_it(seen):
+    inner = ["Conv2d(8, 3, padding=1)", "BatchNorm2d()", "Conv2d(8, 3, padding=1)", "BatchNorm2d()", "Dropout(0.1)"]
+    assert seen["layers"] == [
+        "Conv2d(8, 5, padding=2)",
+        "ReLU()",
+        "MaxPool2d(2)",
+        "▾ Residual",
+        *inner,
+        "Flatten()",
+        "Linear(10)",
+    ]
+    assert seen["total"].startswith("input 28 × 28 × 1 · 17,098 parameters")
 
 
-def test_a_double_click_adds_two_and_undo_takes_one_back(seen):
-    assert seen["layers"].count("ReLU()") == 1
+def test_a_double_click_counts_once_and_quick_clicks_all_count(seen):
+    assert seen["double"] == 5, "on add"
+    assert seen["double_step"] == 1
+    assert seen["quick_steps"] == 4
 
 
 def test_the_misfit_is_told_at_its_layer(seen):

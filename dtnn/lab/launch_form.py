@@ -1,0 +1,44 @@
+"""`LaunchForm`: how many ranks are to be started, of which kind, with how many threads."""
+
+import ipywidgets as widgets
+
+from .. import machine
+from .looks import title
+from .places import LAUNCHERS
+
+MOST = 256  # ranks
+WRAP = {"flex_flow": "row wrap", "align_items": "center"}
+
+
+class LaunchForm:
+    """Three controls in a row.
+
+    Parameters
+    ----------
+    ranks : int
+    launcher : str
+        "mpi" or "threads".
+
+    Examples
+    --------
+    >>> LaunchForm(3, "threads").place()
+    {'ranks': 3, 'launcher': 'threads', 'threads_per_rank': None}
+    """
+
+    def __init__(self, ranks, launcher):
+        name = next(name for name, value in LAUNCHERS.items() if value == launcher)
+        self.ranks = widgets.BoundedIntText(ranks, min=1, max=MOST, layout={"width": "70px"}).add_class("dtnn-ranks")
+        self.launcher = widgets.Dropdown(options=list(LAUNCHERS), value=name, layout={"width": "170px"})
+        self.threads = widgets.Dropdown(options=["automatic", *range(1, machine.cores() + 1)], layout={"width": "100px"})
+        parts = title("ranks"), self.ranks, self.launcher, title("threads a rank"), self.threads
+        self.box = widgets.HBox(parts, layout=WRAP)
+
+    def place(self):
+        """What `Cluster` is told."""
+        threads = None if self.threads.value == "automatic" else self.threads.value
+        return {"ranks": self.ranks.value, "launcher": LAUNCHERS[self.launcher.value], "threads_per_rank": threads}
+
+    def enable(self, free):
+        """Whether something else can be chosen."""
+        for control in (self.ranks, self.launcher, self.threads):
+            control.disabled = not free
