@@ -1,5 +1,6 @@
 """What a setting may be: checks that fail at once, with its name, its value and the remedy."""
 
+import difflib
 import math
 import operator
 import os
@@ -69,6 +70,22 @@ def flag(name, value):
     """
     if not isinstance(value, bool):
         raise TypeError(f"{name}={shown(value)}: give True or False")
+    return value
+
+
+def one_of(name, value, known):
+    """One of the texts that are known; the error has the nearest.
+
+    >>> one_of("mode", "strnog", ("strong", "weak"))
+    Traceback (most recent call last):
+    ValueError: mode='strnog' is not known; did you mean 'strong'?
+    """
+    if not isinstance(value, str):
+        raise TypeError(f"{name}={shown(value)}: give {' or '.join(map(repr, known))}")
+    if value not in known:
+        near = difflib.get_close_matches(value.lower(), known, 1, 0.4)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(map(repr, known))}"
+        raise ValueError(f"{name}={shown(value)} is not known; {hint}")
     return value
 
 

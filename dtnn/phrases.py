@@ -42,7 +42,16 @@ def ranks(count):
     >>> ranks(1), ranks(4)
     ('1 rank', '4 ranks')
     """
-    return f"{count} rank{'s' * (count != 1)}"
+    return counted(count, "rank")
+
+
+def counted(count, what):
+    """How many of something whose plural has an s.
+
+    >>> counted(1, "core"), counted(4000, "sample")
+    ('1 core', '4,000 samples')
+    """
+    return f"{count:,} {what}{'s' * (count != 1)}"
 
 
 def age(since, now=None):

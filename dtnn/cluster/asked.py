@@ -1,14 +1,13 @@
 """What a user asks of a cluster, checked before anything is started."""
 
 import dataclasses
-import difflib
 import numbers
 import os
 import re
 from dataclasses import dataclass
 
 from .. import machine
-from ..allowed import flag, whole
+from ..allowed import flag, one_of, whole
 from .batch import Batch, batch_of
 from .launchers import POOLS
 
@@ -145,11 +144,7 @@ def _known(name):
         raise TypeError(
             f"launcher={name!r:.60} is none; give {', '.join(map(repr, LAUNCHERS))}, or an ipyparallel Cluster or Client"
         )
-    if name.lower() not in LAUNCHERS:
-        near = difflib.get_close_matches(name.lower(), LAUNCHERS, 1, 0.3)
-        hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(LAUNCHERS)}"
-        raise ValueError(f"no launcher is called {name!r}: {hint}")
-    return name.lower()
+    return one_of("launcher", name.lower(), LAUNCHERS)
 
 
 def is_ready(thing):

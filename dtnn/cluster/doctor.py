@@ -8,6 +8,7 @@ import sys
 from importlib import metadata
 
 from .. import machine
+from ..phrases import ranks
 from . import folder, launchers, leftovers
 from .finding import PIP, Finding, ask
 from .look_at_mpi import look_at_mpi
@@ -54,7 +55,7 @@ def _jupyter():
 
 def _cores():
     count = machine.cores()
-    text = f"{count}: up to {count} rank{'s' * (count != 1)} at full speed"
+    text = f"{count}: up to {ranks(count)} at full speed"
     yield Finding(
         "cores", "ok" if count > 1 else "warn", text, "" if count > 1 else "more ranks than cores work; their timings mean little"
     )

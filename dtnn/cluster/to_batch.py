@@ -6,7 +6,7 @@ import shlex
 import sys
 from pathlib import Path
 
-from ..allowed import whole
+from ..allowed import one_of, whole
 from ..records import Start
 from ..whole_file import whole_file
 from . import launchers
@@ -52,8 +52,7 @@ def to_batch(run, system, folder, *, ranks=None, threads_per_rank=1, data=None, 
     ...     print(script.name, "#SBATCH --ntasks=8" in script.read_text())
     train.sbatch True
     """
-    if system not in SYSTEMS:
-        raise ValueError(f"no batch system is called {system!r}: there are {', '.join(map(repr, SYSTEMS))}")
+    one_of("system", system, SYSTEMS)
     recipe, told = _recipe(run, data, model), batch_of(batch, "to_batch")
     ranks, threads = whole("ranks", run.size if ranks is None else ranks, 1), whole("threads_per_rank", threads_per_rank, 1)
     folder = Path(folder).expanduser().absolute()

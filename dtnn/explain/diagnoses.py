@@ -68,7 +68,7 @@ def _against_imbalance(a, slowest):
 
 
 def _fewer_ranks(host, count, cores):
-    return f"Use fewer ranks: {host or 'one host'} has {phrases.ranks(count)} on {cores} core{'s' * (cores != 1)}."
+    return f"Use fewer ranks: {host or 'one host'} has {phrases.ranks(count)} on {phrases.counted(cores, 'core')}."
 
 
 def _jitter(a):

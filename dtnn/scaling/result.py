@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from html import escape
 
 from .. import allowed
+from ..phrases import counted
 from ..plots.palette import COMMUNICATION, OWN
 from ..whole_file import whole_file
 from .measure import Measurement
@@ -61,7 +62,7 @@ class Study:
     def title(self):
         """What was measured, in a line."""
         share = "for each rank" if self.mode == "weak" else "shared by all ranks"
-        threads = f"{self.threads_per_rank} thread{'s' * (self.threads_per_rank != 1)} a rank"
+        threads = f"{counted(self.threads_per_rank, 'thread')} a rank"
         repeats = len(self.measurements) // max(1, len(self.ranks))
         return f"{self.mode} scaling · {self.data} · batch {self.batch_size} {share} · {threads} · {repeats} repeats"
 
@@ -70,7 +71,7 @@ class Study:
         """What makes these numbers doubtful; "" if nothing does."""
         cores, most = self.machine.get("cores") or 0, max(self.ranks, default=0)
         if 0 < cores < most:
-            return f"{most} ranks shared {cores} core{'s' * (cores != 1)}: times with more ranks than cores say little"
+            return f"{most} ranks shared {counted(cores, 'core')}: times with more ranks than cores say little"
         return ""
 
     def plot(self):

@@ -1,10 +1,9 @@
 """The scaling experiment in one call: the same training on more and more ranks."""
 
 import contextlib
-import difflib
 
 from .. import known, machine
-from ..allowed import listed, whole
+from ..allowed import listed, one_of, whole
 from ..cluster import Cluster
 from ..data import samples
 from ..optim import SGD
@@ -49,7 +48,7 @@ def study(model, data, ranks=(1, 2), mode="strong", repeats=3, batch_size=64, st
 
     Raises
     ------
-    ValueError
+    ValueError, TypeError
         An unknown mode; ranks that are none, or more than the cluster has; a batch smaller than the number of ranks.
 
     Notes
@@ -66,7 +65,7 @@ def study(model, data, ranks=(1, 2), mode="strong", repeats=3, batch_size=64, st
     [1, 2]
     """
     ranks = _known_ranks(ranks, cluster and known.cluster(cluster))
-    mode, repeats, steps = _known_mode(mode), whole("repeats", repeats, 1), whole("steps", steps, 1)
+    mode, repeats, steps = one_of("mode", mode, MODES), whole("repeats", repeats, 1), whole("steps", steps, 1)
     batches = {count: whole("batch_size", batch_size, 1) * (count if mode == "weak" else 1) for count in ranks}
     if min(batches.values()) < max(ranks) and mode == "strong":
         raise ValueError(f"batch_size={batch_size} is less than the {max(ranks)} ranks of this study; use at least {max(ranks)}")
@@ -104,12 +103,3 @@ def _known_ranks(ranks, cluster):
             f"ranks={ranks}, but the cluster has {cluster.ranks}; start one of {max(ranks)}, or leave cluster= out for an own one"
         )
     return ranks
-
-
-def _known_mode(mode):
-    if mode not in MODES:
-        near = difflib.get_close_matches(str(mode).lower(), MODES, 1, 0.3)
-        raise ValueError(
-            f'mode={mode!r} is not known{f": did you mean {near[0]!r}?" if near else ""}; there are "strong" and "weak"'
-        )
-    return mode

@@ -170,7 +170,7 @@ def test_a_run_that_is_no_training_is_refused(threads, tmp_path):
 
 def test_settings_and_systems_that_are_not_known_are_told(threads, tmp_path):
     run = finished(threads, small())
-    with pytest.raises(ValueError, match="no batch system is called 'pbs': there are 'slurm', 'shell'"):
+    with pytest.raises(ValueError, match="system='pbs' is not known; there are 'slurm', 'shell'"):
         run.to_batch("pbs", tmp_path)
     with pytest.raises(TypeError, match="no setting 'queue'; a batch system is told account, partition, time, nodes, lines"):
         run.to_batch("slurm", tmp_path, queue="main")

@@ -14,7 +14,7 @@ from .conftest import needs_mpi
 
 @pytest.mark.parametrize("name", ["mpii", "MPICH", "mip"])
 def test_an_unknown_launcher_has_a_nearest_right_one(name):
-    with pytest.raises(ValueError, match=rf"no launcher is called '{name}': did you mean 'mpi'\?"):
+    with pytest.raises(ValueError, match=rf"launcher='{name.lower()}' is not known; did you mean 'mpi'\?"):
         Cluster(2, launcher=name)
 
 
