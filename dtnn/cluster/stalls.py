@@ -16,8 +16,8 @@ class Stalls:
     """Asks the ranks of a quiet run where they are.
 
     When every rank that has not ended is, and has been for some seconds, in one and the same wait for others, none of them will
-    ever go on: the run is told so, once. (Most that wait only for each other find out sooner by themselves, see `Deadlock`.)  Where
-    only some wait, those they wait for are slow, and `Run.waiting_for` names them.
+    ever go on: the run is told so, once. (Most that wait only for each other find out sooner by themselves, see `Deadlock`.)
+    Where only some wait, those they wait for are slow, and `Run.waiting_for` names them.
 
     Parameters
     ----------
