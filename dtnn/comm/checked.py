@@ -32,16 +32,21 @@ def known_rank(rank, size, name):
     return rank
 
 
-def known_tag(tag):
+def known_tag(tag, most=MOST):
     """`tag` if it can mark a message, else an error that says what can."""
-    if type(tag) is not int or not 0 <= tag < MOST:
-        whole("tag", tag, 0, MOST)
+    if type(tag) is not int or not 0 <= tag < most:
+        whole("tag", tag, 0, most)
     return tag
 
 
 def known_color(color):
     """`color` if it can name a part in a `Split`, or is None."""
     return color if color is None else whole("color", color, 0, MOST)
+
+
+def known_key(key):
+    """`key` if ranks can be ordered by it in a `Split`, else an error that says what can."""
+    return whole("key", key, -MOST, MOST)
 
 
 def known_communicator(comm):

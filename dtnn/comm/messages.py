@@ -18,15 +18,25 @@ def memory(elements):
     return elements.view(np.uint8)
 
 
-def known_to_mpi(elements):
-    """The same numbers in a type that MPI can reduce; half precision is summed in single."""
-    if elements.dtype == np.float16:
-        return elements.astype(np.float32)
-    return elements.view(np.uint8) if elements.dtype == bool else elements
+def known_to_mpi(elements, op="sum"):
+    """The same numbers as MPI can reduce them: half precision in single; of the largest or smallest, NaNs apart.
+
+    Which of a number and NaN is larger, or of 0 and -0, is not the same to all ranks of a library.
+    """
+    if elements.dtype == bool:
+        return elements.view(np.uint8)
+    numbers = elements.astype(np.float32) if elements.dtype == np.float16 else elements
+    if op == "sum" or numbers.dtype.kind != "f":
+        return numbers
+    sign, none = (1 if op == "max" else -1), np.isnan(numbers)
+    return np.concatenate([np.where(none, numbers.dtype.type(-sign * np.inf), numbers), (sign * none).astype(numbers.dtype)])
 
 
 def take_back(numbers, elements, array):
     """Into the array it came from, what `known_to_mpi` gave and MPI has reduced."""
-    if numbers.dtype == np.float32 and elements.dtype == np.float16:
+    if numbers.size > elements.size:
+        values, none = np.split(numbers, 2)
+        elements[...] = np.where(none != 0, values.dtype.type(np.nan), values + 0)  # there is one zero
+    elif numbers.dtype == np.float32 and elements.dtype == np.float16:
         elements[...] = numbers
     put_back(elements, array)

@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from .checked import known_rank
+from .checked import known_color, known_key, known_rank, known_tag
 from .comparison import Comparison, Doubted
 from .failures import RankFailed
 from .flat import flat, number_or_array, put_back, reducible
@@ -24,6 +24,7 @@ from .shared_sum import KINDS, LEAST, SharedSum
 from .standstill import Standstill
 
 UNUSED_TAG = 32_109
+NOTHING = np.empty(0)  # an array that nobody else has
 
 
 class MPI:
@@ -67,6 +68,7 @@ class MPI:
         self.rank, self.size = self.world.rank, self.world.size
         self.blocking, self.bytes, self.under_way = blocking, 0, 0
         self._notices, self._house = Notices(library, notices), house
+        self._most_tag = library.COMM_WORLD.Get_attr(library.TAG_UB)
         self._crowded = is_crowded(self.world) if crowded is None else crowded
         self._patience = Patience(self._crowded, self._doubt)
         self._own = self.world.Dup() if blocking and notices is None and self.size > 1 else None
@@ -78,7 +80,7 @@ class MPI:
         if self._own is not None and house is None:
             atexit.register(self._standstill.end)  # by an uncaught error, perhaps, of which nobody else would hear
         self._shared = None
-        self._usual = None  # the flat array that was last added up in shared memory: a training asks for it in each step
+        self._usual = NOTHING  # the flat array that was last added up in shared memory: a training asks for it in each step
         self._operations = {"sum": library.SUM, "max": library.MAX, "min": library.MIN}
         self._interrupted = self._failed = False
 
@@ -94,7 +96,7 @@ class MPI:
         self._receive(array, source, tag).Wait()
 
     def Probe(self, tag=0):
-        status, need = self.library.Status(), partial(self._letterheads.from_anybody, tag)
+        status, need = self.library.Status(), partial(self._letterheads.from_anybody, known_tag(tag, self._most_tag))
         self.wait(lambda: self.world.Iprobe(self.library.ANY_SOURCE, tag, status), 0, need=need)
         return status.Get_source()
 
@@ -121,7 +123,7 @@ class MPI:
         if op == "sum" and self._sums_in_shared_memory(elements, asked, value):
             self._add_up(elements, *self._comparison.asking(asked, value))
             put_back(elements, array)
-            self._usual = array if array.ndim == 1 and elements.base is array.base else None
+            self._usual = array if array.ndim == 1 and elements.base is array.base else NOTHING
         else:
             self._comparison.compare(asked, value)
             self._reduce(value, elements, op, self.world.Allreduce if self.blocking else self.world.Iallreduce).Wait()
@@ -150,6 +152,7 @@ class MPI:
         self.meet()
 
     def Split(self, color, key=0):
+        color, key = known_color(color), known_key(key)
         self._comparison.compare("Split")
         self.parts += 1
         world = self.world.Split(self.library.UNDEFINED if color is None else color, key)
@@ -232,7 +235,8 @@ class MPI:
 
     def let_go(self):
         """Give up the memory that ranks share, on this rank alone: nothing is to be added up here any more."""
-        self._shared = self._usual = self._comparison.rendezvous = None
+        self._shared = self._comparison.rendezvous = None
+        self._usual = NOTHING
 
     def _add_up(self, elements, text, number):
         self._count(elements)
@@ -258,7 +262,7 @@ class MPI:
         return self._shared
 
     def _send(self, array, dest, tag):
-        elements, dest = flat(array), known_rank(dest, self.size, "dest")
+        elements, dest, tag = flat(array), known_rank(dest, self.size, "dest"), known_tag(tag, self._most_tag)
         self._count(elements)
         need = partial(self._letterheads.to_send, array, self._letterheads.send(array, dest, tag))
         calls = (self.world.Isend(memory(piece), dest, tag) for piece in pieces(elements))
@@ -266,6 +270,7 @@ class MPI:
 
     def _receive(self, array, source, tag):
         elements, source = flat(array, writeable=True), known_rank(source, self.size, "source")
+        tag = known_tag(tag, self._most_tag)
         messages = pieces(elements)
         calls = (self.world.Irecv(memory(piece), source, tag) for piece in messages)
         place = self._letterheads.expect(source, tag)
@@ -280,7 +285,7 @@ class MPI:
 
     def _reduce(self, array, elements, op, begin):
         self._count(elements)
-        numbers = known_to_mpi(elements)
+        numbers = known_to_mpi(elements, op)
         calls = (begin(self.library.IN_PLACE, piece, self._operations[op]) for piece in pieces(numbers))
         return Pending(self, calls, numbers, numbers.nbytes, partial(take_back, numbers, elements, array))
 

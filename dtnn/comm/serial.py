@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .checked import described, known_color, known_rank
+from .checked import described, known_color, known_key, known_rank, known_tag
 from .failures import Deadlock, Mismatch
 from .flat import flat, number_or_array, reducible
 
@@ -26,19 +26,20 @@ class Serial:
     rank, size, bytes = 0, 1, 0
 
     def Send(self, array, dest, tag=0):
-        known_rank(dest, 1, "dest")
+        known_rank(dest, 1, "dest"), known_tag(tag)
         raise Deadlock("rank 0 waits to send to itself, and there is no other rank; use Sendrecv, which does both at once")
 
     def Recv(self, array, source, tag=0):
-        known_rank(source, 1, "source")
+        known_rank(source, 1, "source"), known_tag(tag)
         raise Deadlock("rank 0 waits to receive from itself, and there is no other rank; use Sendrecv, which does both at once")
 
     def Probe(self, tag=0):
+        known_tag(tag)
         raise Deadlock("rank 0 waits for a message from anybody, and there is no other rank")
 
     def Sendrecv(self, sent, dest, received, source, tag=0):
         known_rank(dest, 1, "dest")
-        known_rank(source, 1, "source")
+        known_rank(source, 1, "source"), known_tag(tag)
         flat(sent), flat(received, writeable=True)
         if (sent.shape, sent.dtype) != (received.shape, received.dtype):
             raise Mismatch(f"rank 0 receives {described(received)} and sends itself {described(sent)}; make them alike")
@@ -67,6 +68,7 @@ class Serial:
         pass
 
     def Split(self, color, key=0):
+        known_key(key)
         return None if known_color(color) is None else Serial()
 
     def Free(self):

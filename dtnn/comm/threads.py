@@ -8,14 +8,11 @@ from functools import partial
 
 import numpy as np
 
-from ..allowed import whole
-from .checked import described, known_color, known_rank, known_tag
+from .checked import described, known_color, known_key, known_rank, known_tag
 from .flat import flat, number_or_array, put_back, reducible
 from .letter import Letter
 from .meeting import Meet
 from .room import Room
-
-MOST_KEY = 2**31
 
 
 class Threads:
@@ -110,7 +107,7 @@ class Threads:
         self._meet("Barrier").Wait()
 
     def Split(self, color, key=0):
-        color, key = known_color(color), whole("key", key, -MOST_KEY, MOST_KEY)
+        color, key = known_color(color), known_key(key)
         asked = np.array([-1 if color is None else color, key])
         groups = {}
 

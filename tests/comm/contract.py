@@ -33,6 +33,30 @@ def finds_extremes(comm):
     np.testing.assert_array_equal(comm.Allreduce(flags.copy(), "min"), [comm.size == 1, True, False])
 
 
+def finds_extremes_beside_what_has_no_order(comm):
+    """Bit for bit the same on all ranks: NaN wherever one rank has it, and one zero."""
+
+    def row(rank, zero):
+        last = rank == comm.size - 1
+        return [np.nan, -np.inf, np.inf, 1.0, zero, 7.0] if last else [1.0, rank, rank, np.nan, -zero, 7.0]
+
+    for op, zero, found in (("max", -0.0, np.max), ("min", 0.0, np.min)):
+        right = found([row(rank, zero) for rank in range(comm.size)], axis=0)
+        for dtype, shape in (("f2", (6,)), ("f4", (2, 3)), ("f8", (6, 1)), ("f8", (6,))):
+            array = np.asfortranarray(np.array(row(comm.rank, zero), dtype).reshape(shape))
+            comm.Allreduce(array, op) if shape == (6,) else comm.Iallreduce(array, op).Wait()
+            np.testing.assert_array_equal(array.reshape(-1), right.astype(dtype))
+            everybody = comm.Gather(array)
+            assert comm.rank or len({one.tobytes() for one in everybody}) == 1
+    assert np.isnan(comm.Allreduce(np.nan if comm.rank == 0 else 1.0, "max"))
+
+
+def adds_up_what_a_masked_array_hides(comm):
+    array = np.ma.masked_array(np.array([1.0, 2.0]), [False, True])
+    comm.Allreduce(array)
+    np.testing.assert_array_equal(array.data, [comm.size, 2 * comm.size])
+
+
 def adds_transposed_elements(comm):  # case 20, with the numbers of the report
     x = np.arange(12).reshape(3, 4)
     array = x.copy().T
@@ -234,6 +258,14 @@ def refuses_what_it_cannot_carry(comm):
         (lambda: comm.Bcast(np.zeros(3), root=9), ValueError, ("root=9", f"0 to {comm.size - 1}")),
         (lambda: comm.Send(np.zeros(3), -1), ValueError, ("dest=-1", f"{comm.size} ranks")),
         (lambda: comm.Recv(np.zeros(3), comm.size), ValueError, (f"source={comm.size}",)),
+        (lambda: comm.Allreduce(None), TypeError, ("NoneType", "np.array")),
+        (lambda: comm.Iallreduce(1.0), TypeError, ("float", "np.array")),
+        (lambda: comm.Sendrecv(np.zeros(3), 0, np.zeros(3), 0, -1), ValueError, ("tag=-1", "at least 0")),
+        (lambda: comm.Sendrecv(np.zeros(3), 0, np.zeros(3), 0, 2**40), ValueError, (f"tag={2**40}", "at most")),
+        (lambda: comm.Sendrecv(np.zeros(3), 0, np.zeros(3), 0, 1.5), TypeError, ("tag=1.5", "whole")),
+        (lambda: comm.Split(-1), ValueError, ("color=-1", "at least 0")),
+        (lambda: comm.Split("red"), TypeError, ("color='red'", "whole")),
+        (lambda: comm.Split(0, 2**40), ValueError, (f"key={2**40}", "at most")),
     ):
         with pytest.raises(error) as caught:
             call()
@@ -269,6 +301,8 @@ def meets(comm):
 CHECKS = [
     sums_any_type,
     finds_extremes,
+    finds_extremes_beside_what_has_no_order,
+    adds_up_what_a_masked_array_hides,
     adds_transposed_elements,
     takes_numbers,
     reduces_empty_arrays,
