@@ -1,11 +1,17 @@
 """What all tests share: a limit of time, so that a deadlock is one red test and not a silent afternoon; ranks to train on."""
 
+import re
 import signal
+import sys
 import threading
+from pathlib import Path
 
 import pytest
 
 SECONDS = 120  # of a busy machine; it is there for what never ends
+
+# Tests of these rooms start processes, or look at the clock; files and single tests elsewhere say so with the mark.
+UNDISTURBED = [Path(__file__).parent / room for room in ("cluster", "comm", "lab", "notebooks")]
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell has it that starts the tests in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)  # or what they start would be deaf, too
@@ -35,6 +41,39 @@ def pytest_runtest_call(item):
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+def pytest_collection_modifyitems(items):
+    """Mark what nothing may run beside: those rooms, and what has MPI in its address or its fixtures."""
+    for item in items:
+        over_mpi = re.search(r"(?i)(?<![a-z])mpi(?![a-z])", item.nodeid) or "engines" in getattr(item, "fixturenames", ())
+        if over_mpi or any(room in item.path.parents for room in UNDISTURBED):
+            item.add_marker("undisturbed")
+
+
+running = []  # the test that runs here, where others run beside it
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    """Others run beside it where pytest-xdist has several workers, of which this process is one."""
+    running[:] = [item] if hasattr(item.config, "workerinput") else []
+    try:
+        return (yield)
+    finally:
+        running.clear()
+
+
+def refuse(event, arguments):
+    """Let nobody forget the mark: ranks in other processes, and browsers, want the machine for themselves."""
+    starts = event in ("subprocess.Popen", "os.fork", "os.posix_spawn")
+    if starts and running and not running[0].get_closest_marker("processes"):
+        pytest.fail(f"starts {arguments[1:2]}: mark the test with `undisturbed`, or `processes` if others may run beside it")
+
+
+def pytest_configure(config):
+    if hasattr(config, "workerinput"):
+        sys.addaudithook(refuse)
 
 
 @pytest.fixture(scope="module")

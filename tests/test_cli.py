@@ -38,6 +38,7 @@ def test_no_command_shows_help(capsys):
     assert "demo" in capsys.readouterr().out
 
 
+@pytest.mark.processes
 def test_python_minus_m_is_the_same_command():
     ran = subprocess.run([sys.executable, "-m", "dtnn", "--version"], capture_output=True, text=True, timeout=60)
     assert (ran.returncode, ran.stdout.split()[0]) == (0, "dtnn")
@@ -107,6 +108,7 @@ def test_doctor_fails_where_something_is_wrong(monkeypatch, capsys):
     assert cli.main(["doctor"]) == 0
 
 
+@pytest.mark.processes
 @pytest.mark.limit(120)
 def test_demo_on_threads_from_end_to_end(tmp_path):
     """The whole command in its own process, where no mpiexec can be found."""

@@ -14,6 +14,8 @@ from dtnn.nn import Flatten, Layer, Linear
 from dtnn.parallel import AllReduce, OutOfSync
 from dtnn.records import Ledger, Note, Paused, Start
 
+pytestmark = pytest.mark.undisturbed  # times are compared
+
 
 class Working(Layer):
     """A layer that takes 10 ms to go forward and 10 back."""

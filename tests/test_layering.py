@@ -154,6 +154,7 @@ def test_the_test_sees_an_import_that_points_upwards(tmp_path):
         Path.read_text = original
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(
     "statement", ["import dtnn", "import dtnn; dtnn.Model", "import dtnn; dtnn.comm, dtnn.cluster; dtnn.Cluster"]
 )

@@ -99,7 +99,7 @@ def test_hooks_are_the_commands_of_ci():
     yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
     (repository,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
     assert repository["repo"] == "local"
-    commands = {line.strip().removesuffix(" ||") for line in (ROOT / ".ci" / "run").read_text().splitlines()}
+    commands = {line.strip().removesuffix(' "$@" || {') for line in (ROOT / ".ci" / "run").read_text().splitlines()}
     assert {hook["id"] for hook in repository["hooks"]} == {"ruff-check", "ruff-format", "pytest"}
     for hook in repository["hooks"]:
         assert hook["entry"] in commands
@@ -138,6 +138,7 @@ def built(tmp_path_factory):
     return folder
 
 
+@pytest.mark.processes
 @pytest.mark.limit(120)
 def test_wheel_holds_the_notebooks_and_the_digits(built):
     (wheel,) = built.glob("*.whl")
@@ -153,6 +154,7 @@ def test_wheel_holds_the_notebooks_and_the_digits(built):
     assert sources == {name for name in names if name.startswith("dtnn/") and name.endswith(".py")}
 
 
+@pytest.mark.processes
 @pytest.mark.limit(120)
 def test_source_archive_holds_the_tests(built):
     (archive,) = built.glob("*.tar.gz")
@@ -161,6 +163,7 @@ def test_source_archive_holds_the_tests(built):
     assert {"tests/conftest.py", "setup.cfg", "pyproject.toml", "environment.yml", "tools/make_mnist5k.py"} <= names
 
 
+@pytest.mark.processes
 @pytest.mark.limit(120)
 def test_wheel_works_where_the_sources_are_not(built, tmp_path):
     (wheel,) = built.glob("*.whl")
@@ -183,6 +186,7 @@ def test_wheel_works_where_the_sources_are_not(built, tmp_path):
     assert (python.parent / "dtnn").exists() or (python.parent / "dtnn.exe").exists()
 
 
+@pytest.mark.processes
 @pytest.mark.limit(120)
 def test_an_editable_installation_is_found_from_the_folder_above(built, tmp_path):
     """There the copy of the project is itself a folder called dtnn, which must not be taken for the package."""

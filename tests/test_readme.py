@@ -46,6 +46,7 @@ def test_files(path):
     assert (ROOT / path).exists() or (ROOT / "notebooks" / path).exists()
 
 
+@pytest.mark.undisturbed
 @pytest.mark.slow
 @pytest.mark.limit(120)
 @pytest.mark.skipif(bool(why_no_mpi()), reason=why_no_mpi())

@@ -116,6 +116,7 @@ def test_a_description_that_is_none_is_refused(text, tmp_path, capsys):
     assert "odd.json is no description of a dtnn model, or is damaged" in capsys.readouterr().err
 
 
+@pytest.mark.undisturbed
 @needs_mpi
 def test_ranks_under_mpiexec_train_together(tmp_path):
     process = under_mpiexec(2, "mlp", *SHORT, "--ranks", "2", "--optimizer", "SGD(0.1)", "--out", "out", cwd=tmp_path)
@@ -135,6 +136,7 @@ def test_ranks_under_mpiexec_train_together(tmp_path):
         np.testing.assert_allclose(trained[name], value, rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.undisturbed
 @needs_mpi
 def test_a_rank_that_fails_ends_the_job(tmp_path):  # case 31
     (tmp_path / "burning.py").write_text(FAILING)
@@ -161,6 +163,7 @@ def test_a_rank_that_fails_ends_the_job(tmp_path):  # case 31
     assert run.size == 2
 
 
+@pytest.mark.undisturbed
 @needs_mpi
 @pytest.mark.slow
 def test_a_batch_system_that_wants_an_end_gets_one_after_a_step(tmp_path):

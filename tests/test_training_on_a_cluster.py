@@ -182,6 +182,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.undisturbed
 @needs_mpi
 def test_an_interrupted_fit_keeps_the_history_and_the_engines(tmp_path):
     """Cases 2 and 12, in a process of its own: SIGINT as the stop button sends it; the layer's class lives in the script."""

@@ -10,7 +10,7 @@ import pytest
 from dtnn import cli
 from dtnn.warmup import warmup
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.processes, pytest.mark.slow]
 
 STEPS = """
 import sys, numpy as np, dtnn

@@ -19,7 +19,7 @@ import dtnn
 from dtnn.optim import SGD
 from tests.comm.mpi_job import why_no_mpi
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.processes, pytest.mark.slow]
 
 ROOT = Path(__file__).parents[2]
 PIPES = dict(stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
@@ -67,6 +67,7 @@ def test_watching(tmp_path):
     assert found["on_ms"] > 0
 
 
+@pytest.mark.undisturbed
 @needs_mpi
 def test_watching_a_cluster(tmp_path):
     [found] = rows(tmp_path, "bench_watching.py", "--scenes", "1", "--net", "mlp", "--rounds", "1", "--seconds", "1")
@@ -173,6 +174,7 @@ def test_threads(tmp_path):
     assert all(row["seconds"] > 0 for row in found)
 
 
+@pytest.mark.undisturbed
 def test_trace(tmp_path):
     """What a look takes more than another step, twice a second, is a share that the machine's noise does not hide."""
     (found,) = rows(tmp_path, "bench_trace.py", "--rounds", "15", "--budget", "12")
@@ -218,6 +220,7 @@ def test_memory(tmp_path):
     assert own["page_faults_a_step"] < 50
 
 
+@pytest.mark.undisturbed
 @needs_mpi
 def test_allreduce(tmp_path):
     options = "--sizes", "4,4000", "--algorithms", "ring,rabenseifner", "--rounds", "3", "--seconds", "0.01"
@@ -228,6 +231,7 @@ def test_allreduce(tmp_path):
         assert min(row[name] for name in ("bare", "blocking", "polled", "ring", "rabenseifner")) > 0
 
 
+@pytest.mark.undisturbed
 @needs_mpi
 @needs_torch
 def test_data_parallel(tmp_path):
@@ -250,6 +254,7 @@ def namespaces():
     return [line for line in listed.splitlines() if line.startswith("dtnn-")]
 
 
+@pytest.mark.undisturbed
 @needs_mpi
 def test_overlap(tmp_path):
     before = namespaces()
@@ -264,6 +269,7 @@ def test_overlap(tmp_path):
     assert min(row[f"{way}_seconds"] for way in ("compute", "bare", "after", "overlap")) > 0
 
 
+@pytest.mark.undisturbed
 @needs_mpi
 def test_overlap_leaves_no_network_behind_when_it_is_ended(tmp_path):
     before = namespaces()

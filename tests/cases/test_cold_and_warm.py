@@ -17,6 +17,7 @@ print(run_threads(bits, 2, AllReduce())[0], run_threads(lambda comm: bits(comm, 
 """
 
 
+@pytest.mark.processes
 @pytest.mark.slow
 @pytest.mark.limit(300)
 def test_a_training_is_the_same_with_an_empty_and_with_a_full_cache(tmp_path):

@@ -11,7 +11,8 @@ import pytest
 
 import dtnn
 
-pytestmark = [pytest.mark.slow, pytest.mark.limit(180)]  # each compiles everything, in a process and a cache of its own
+# Each compiles everything, in a process and a cache of its own.
+pytestmark = [pytest.mark.processes, pytest.mark.slow, pytest.mark.limit(180)]
 
 ROOT = Path(dtnn.__file__).parents[1]
 CODE = """

@@ -251,6 +251,7 @@ def saves_again_and_again(comm, path):
     return True
 
 
+@pytest.mark.undisturbed
 def test_case_47_ranks_that_write_one_file(tmp_path):
     path = tmp_path / "model.npz"
     assert run_threads(saves_again_and_again, 4, path) == [True] * 4

@@ -7,7 +7,7 @@ import pytest
 import dtnn
 from tests.cluster.conftest import needs_mpi
 
-pytestmark = pytest.mark.slow  # starts four engines
+pytestmark = [pytest.mark.undisturbed, pytest.mark.slow]  # starts four engines
 
 VARIABLES = "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"
 

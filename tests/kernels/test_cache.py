@@ -11,6 +11,8 @@ import pytest
 
 from dtnn.kernels import cache
 
+pytestmark = pytest.mark.processes
+
 PACKAGE = Path(cache.__file__).parents[1]
 TURN = """
 import numpy as np

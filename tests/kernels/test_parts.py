@@ -133,6 +133,7 @@ print(len(compiled))
 """
 
 
+@pytest.mark.processes
 @pytest.mark.slow
 @pytest.mark.limit(120)
 def test_two_threads_may_call_at_once_and_twins_are_kept_on_disk(tmp_path):

@@ -14,6 +14,8 @@ from dtnn.kernels.cache import kernel
 from dtnn.kernels.parts import here, run, team, twin
 from dtnn.kernels.team import Team
 
+pytestmark = pytest.mark.undisturbed  # times are compared
+
 
 @kernel
 def count_up(part, parts, counts, who):

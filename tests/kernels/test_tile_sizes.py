@@ -81,6 +81,7 @@ def test_a_step_of_a_tile_fits_the_registers():
                 assert (R + 1) * (V + 1) <= 32 if limit == 32 else R * V + V <= 8
 
 
+@pytest.mark.processes
 @pytest.mark.skipif(sys.platform != "linux" or os.uname().machine != "x86_64", reason="forces the features of an x86 processor")
 @pytest.mark.slow
 @pytest.mark.limit(600)

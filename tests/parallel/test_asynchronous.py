@@ -17,6 +17,8 @@ from tests.comm.mpi_job import run_mpi
 from tests.training.test_ranks_are_one_rank import ROWS, digits, distance, network, trained
 from tests.training.test_train import rows
 
+pytestmark = pytest.mark.undisturbed  # times are compared
+
 RANKS = 3  # of the clusters here
 ASYNC = ParameterServer(staleness=None)
 OPTIMIZERS = [optim.SGD(0.05, momentum=0.9), optim.Adam(0.01), optim.LARS(0.5), optim.SGD(0.05, clip_norm=0.5)]

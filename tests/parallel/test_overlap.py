@@ -294,6 +294,7 @@ def check_spans(found, overlap):
         assert sizes == sorted(sizes, reverse=True), "the first bucket, which is the rest, is the last to leave"
 
 
+@pytest.mark.undisturbed
 @pytest.mark.parametrize("overlap", [True, False])
 def test_buckets_have_arrived_before_backward_ends(overlap):
     strategy = AllReduce(bucket_bytes=16_640, overlap=overlap) if overlap else AllReduce()
@@ -319,6 +320,7 @@ def timed(comm, strategy):
     return min(r.seconds for r in records if isinstance(r, Step)), [r for r in records if isinstance(r, Ledger)]
 
 
+@pytest.mark.undisturbed
 def test_on_a_slow_link_a_step_takes_less_than_computing_and_communicating():
     (after, plain), _ = run_threads(partial(timed, strategy=AllReduce()), 2)
     (behind, ledgers), _ = run_threads(partial(timed, strategy=AllReduce(bucket_bytes=16_640, overlap=True)), 2)
@@ -516,6 +518,7 @@ def fail_and_go_on(pool):
     return found
 
 
+@pytest.mark.undisturbed
 def test_ranks_with_other_buckets_are_told():
     """Over MPI a reduction that does not wait compares nothing, but what rides behind it does."""
     for text in run_mpi(__file__, "disagree", 2):

@@ -236,6 +236,7 @@ def test_the_terminal_is_chosen_where_there_is_no_kernel():
     assert isinstance(screen_for(), Terminal)
 
 
+@pytest.mark.processes
 def test_the_bar_needs_no_ipywidgets(tmp_path):
     """Case 89: with ipywidgets and IPython out of reach the bar is plain text."""
     code = (

@@ -176,6 +176,7 @@ WRITER = """
 """
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("after", [0.01, 0.05, 0.13, 0.3])
 def test_the_file_loads_after_a_kill(tmp_path, after):
     """Case 90: the writer is killed in the middle of it."""

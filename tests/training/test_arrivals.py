@@ -19,6 +19,8 @@ from dtnn.training.arrivals import Arrivals
 from tests.comm.mpi_job import run_mpi
 from tests.training.test_ranks_are_one_rank import digits
 
+pytestmark = pytest.mark.undisturbed  # times are compared
+
 AHEAD = 11.56  # seconds
 SLEEP = 0.02
 

@@ -75,6 +75,7 @@ def twice(pool):
     return tuple(bits(pool.checkout(), AllReduce()) for _ in range(2))
 
 
+@pytest.mark.undisturbed
 @pytest.mark.slow
 @pytest.mark.limit(180)
 @pytest.mark.parametrize("ranks", [2, 3])

@@ -112,6 +112,7 @@ def communication(strategy, ranks=4, steps=16, latency=0.01):
     return np.mean(run_threads(job, ranks))
 
 
+@pytest.mark.undisturbed
 def test_on_a_link_with_latency_local_steps_save_time():
     every, local, ring = (communication(strategy) for strategy in (AllReduce(), LocalSGD(8), Gossip("ring")))
     print(f"communication a step: AllReduce {1e3 * every:.1f} ms, LocalSGD(8) {1e3 * local:.1f} ms, Gossip {1e3 * ring:.1f} ms")
@@ -120,6 +121,7 @@ def test_on_a_link_with_latency_local_steps_save_time():
     assert ring < 0.75 * every
 
 
+@pytest.mark.undisturbed
 def test_a_rank_waits_for_a_slow_one_once_in_eight_steps():
     class Slow(Layer):
         def __init__(self, comm):
@@ -141,6 +143,7 @@ def test_a_rank_waits_for_a_slow_one_once_in_eight_steps():
     assert sum(record.wait for record in records if isinstance(record, Ledger)) > 0.1
 
 
+@pytest.mark.undisturbed
 def test_the_wait_for_a_slow_neighbour_is_a_wait():
     def job(comm):
         return records_of(inject.wrapped(comm, [{"slow": {1: 3.0}}]), Gossip("ring"), network(Sleeps()), steps=16)

@@ -197,6 +197,7 @@ def test_the_same_command_on_all_ranks_is_meant_once_and_different_ones_follow_e
     assert run_threads(job, 3) == [((3, 0), [0.1, 0.2, 0.3], 0)] * 3
 
 
+@pytest.mark.undisturbed
 def test_ranks_that_pause_sleep_and_hear_of_a_failure():
     def job(comm):
         if comm.rank == 0:

@@ -44,6 +44,7 @@ print("alike")
 """
 
 
+@pytest.mark.undisturbed
 @pytest.mark.limit(120)
 def test_teams_of_several_ranks_are_at_work_at_once():
     environment = os.environ | {"NUMBA_NUM_THREADS": "2"}

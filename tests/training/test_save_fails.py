@@ -18,6 +18,8 @@ from dtnn.records import Epoch, Finish
 
 from ..cluster.conftest import engines  # noqa: F401
 
+pytestmark = pytest.mark.undisturbed
+
 FULL = {errno.ENOSPC, errno.EFBIG}
 SETTINGS = dict(batch_size=20, optimizer=dtnn.optim.Adam(0.002), deterministic=True, show=False)
 

@@ -45,6 +45,7 @@ def weights(comm, strategy="AllReduce()", model=None, stop=None, **settings):
     return model.parameters.value.copy()
 
 
+@pytest.mark.undisturbed
 @pytest.mark.slow
 @pytest.mark.limit(120)
 @pytest.mark.parametrize("ranks", [2, 3, 4])
@@ -71,6 +72,7 @@ def all_strategies(pool, blocking):
     return found
 
 
+@pytest.mark.undisturbed
 def test_one_model_on_two_communicators_and_then_alone():
     for ours, pairs in run_mpi(__file__, "one_model", 2):
         assert ours
@@ -94,6 +96,7 @@ def one_model(pool):
     return here.parameters._own_memory, mine
 
 
+@pytest.mark.undisturbed
 @pytest.mark.slow
 @pytest.mark.limit(120)
 @pytest.mark.parametrize("how", ["interrupt", "failure", "left"])
@@ -129,6 +132,7 @@ def cut_off(pool, how):
     return found
 
 
+@pytest.mark.undisturbed
 def test_a_late_write_does_not_reach_the_next_training():
     assert run_mpi(__file__, "late_write", 2) == [True, True]
 
@@ -145,6 +149,7 @@ def late_write(pool):
     return True
 
 
+@pytest.mark.undisturbed
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 def test_a_child_that_trains_spoils_no_gradient_of_its_parent():
     assert run_mpi(__file__, "fork", 2) == [(0, True)] * 2

@@ -15,6 +15,8 @@ from dtnn.optim import SGD
 from dtnn.records import Step, Trace
 from dtnn.training import replica, tracer, train
 
+pytestmark = pytest.mark.undisturbed  # times are compared
+
 BATCH = 64
 
 

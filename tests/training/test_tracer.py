@@ -18,6 +18,8 @@ from dtnn.training import train
 from dtnn.training.ledger import Stopwatch
 from dtnn.training.tracer import MOST, Tracer
 
+pytestmark = pytest.mark.undisturbed  # times are compared
+
 
 def rows(count=48):
     rng = np.random.default_rng(0)
