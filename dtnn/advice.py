@@ -1,6 +1,6 @@
 """`advice`: what is allowed, but hardly meant."""
 
-from .nn import BatchNorm1d, Dropout, ReLU, Sigmoid, Softmax, Tanh, binary_cross_entropy, cross_entropy
+from .nn import BatchNorm1d, CrossEntropy, Dropout, ReLU, Sigmoid, Softmax, Tanh, binary_cross_entropy, cross_entropy
 
 LOUD = 100.0  # an input of an image beyond this is no share of 255; what has been normalised stays far below
 LOOKED_AT = 256  # samples
@@ -49,7 +49,7 @@ def on_the_last_layer(model, loss):
     """
     last, labels = model.net.layers[-1], getattr(loss, "takes_labels", False)
     name, kind = getattr(loss, "__name__", type(loss).__name__), type(last)
-    if kind is Softmax and loss is cross_entropy:
+    if kind is Softmax and (loss is cross_entropy or isinstance(loss, CrossEntropy)):
         return [f"the last layer is {last!r}, and {name} makes a softmax of what it gives once more: leave the layer out"]
     if kind in (Sigmoid, Softmax) and loss is binary_cross_entropy:
         return [f"the last layer is {last!r}, and {name} makes a sigmoid of what it gives once more: leave the layer out"]

@@ -40,6 +40,9 @@ def metrics(metrics):
         found = tuple(chosen(nn.metrics, metric, "metric") for metric in listed)
     except TypeError:
         found = (None,)
+    for metric in found:
+        if isinstance(metric, type):
+            raise TypeError(f"metrics: {metric.__name__} is a class; write {metric.__name__}(...)")
     if not all(hasattr(metric, "sums") and hasattr(metric, "value") for metric in found):
         raise TypeError(f'metrics={shown(metrics)}: give a list of names or of metrics of dtnn.nn.metrics, such as ["accuracy"]')
     return found

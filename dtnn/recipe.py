@@ -13,7 +13,7 @@ from .spelled import call, made
 
 MODULES = {
     "optimizer": (optim, optim.schedules, *map(inspect.getmodule, (optim.plateau, optim.scaled, optim.legw))),
-    "loss": (nn.losses,),
+    "loss": (nn.losses, nn.regression_losses),
     "metric": (nn.metrics, nn.metrics.right, nn.metrics.confusion, nn.metrics.errors),
     "strategy": (parallel,),
     "callback": (training,),

@@ -17,6 +17,8 @@ def fit(*layers, **settings):
 def test_a_softmax_before_the_loss_that_makes_one():
     with pytest.warns(UserWarning, match="the last layer is Softmax.*leave the layer out"):
         fit(nn.Linear(2), nn.Softmax())
+    with pytest.warns(UserWarning, match="the last layer is Softmax.*CrossEntropy makes a softmax of what it gives once more"):
+        fit(nn.Linear(2), nn.Softmax(), loss=nn.CrossEntropy(0.1))
 
 
 def test_statistics_of_one_sample():

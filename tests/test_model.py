@@ -459,6 +459,7 @@ def test_what_can_not_be_resumed_in_other_ways():
         ({"loss": None}, TypeError, "loss=None is no function"),
         ({"metrics": 3}, TypeError, "metrics=3"),
         ({"callbacks": [dtnn.EarlyStopping]}, TypeError, r"EarlyStopping is a class; write EarlyStopping\(...\)"),
+        ({"metrics": [dtnn.nn.metrics.Accuracy]}, TypeError, r"Accuracy is a class; write Accuracy\(...\)"),
         ({"callbacks": [lambda: 1]}, TypeError, "takes 0 arguments; it is called with a record, or with a record and the model"),
         ({"callbacks": [lambda a, b, c: 1]}, TypeError, "takes 3 arguments; it is called with a record, or with a"),
         ({"lr": 0.1}, TypeError, r"no setting 'lr'; give it to the optimizer: optimizer=SGD\(0.01"),

@@ -57,6 +57,9 @@ def test_a_loss_with_settings_is_made_again():
     thing = nn.losses.cross_entropy
     assert made("cross_entropy", MODULES["loss"], "loss") is thing
     assert made("CrossEntropy(label_smoothing=0.1)", MODULES["loss"], "loss").label_smoothing == 0.1
+    assert made("Huber(delta=2.0)", MODULES["loss"], "loss") == nn.Huber(2.0)
+    with pytest.raises(ValueError, match="there is no 'per_sample'"):
+        made("per_sample", MODULES["loss"], "loss")
 
 
 def test_names_of_numbers_that_python_has_no_literal_for():

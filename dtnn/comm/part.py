@@ -1,5 +1,7 @@
 """`Part`: some of the ranks as a communicator of their own, for algorithms that work in groups."""
 
+from .checked import known_rank
+
 
 class Part:
     """The ranks `members` of `comm`, renumbered from 0 in the order given.
@@ -31,10 +33,14 @@ class Part:
         self.rank, self.size = members.index(comm.rank), len(members)
 
     def Send(self, array, dest, tag=0):
-        self.comm.Send(array, self.members[dest], tag)
+        self.comm.Send(array, self._member(dest, "dest"), tag)
 
     def Recv(self, array, source, tag=0):
-        self.comm.Recv(array, self.members[source], tag)
+        self.comm.Recv(array, self._member(source, "source"), tag)
 
     def Sendrecv(self, sent, dest, received, source, tag=0):
-        self.comm.Sendrecv(sent, self.members[dest], received, self.members[source], tag)
+        self.comm.Sendrecv(sent, self._member(dest, "dest"), received, self._member(source, "source"), tag)
+
+    def _member(self, rank, name):
+        """The rank in `comm` of one of these."""
+        return self.members[known_rank(rank, self.size, name)]

@@ -110,12 +110,22 @@ class Cutout:
         return images
 
 
-def changes(augment):
-    """The functions of a list of augmentations, as a tuple."""
+def changes(augment, x):
+    """The functions of a list of augmentations for inputs x, as a tuple.
+
+    >>> changes([Flip()], np.zeros((6, 784)))
+    Traceback (most recent call last):
+    ValueError: augment: Flip(probability=0.5) changes images (N, H, W, C), but the inputs have shape (6, 784); ...
+    """
     found = tuple(listed("augment", augment, "functions of (images, draw), such as [Flip(), Shift(2)]"))
     for change in found:
         if not callable(change) or isinstance(change, type):
             raise TypeError(f"augment: {shown(change)} is no function of (images, draw); give such as [Flip(), Shift(2)]")
+        if isinstance(change, Flip | Shift | Cutout) and np.ndim(x) != 4:
+            raise ValueError(
+                f"augment: {change!r} changes images (N, H, W, C), but the inputs have shape {np.shape(x)}; reshape them, "
+                "or give a function of your own"
+            )
     return found
 
 

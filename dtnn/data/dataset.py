@@ -60,7 +60,7 @@ class Dataset:
         if not isinstance(name, str):
             raise TypeError(f'name={shown(name)}: give text, such as "digits"')
         self.name, self.source, self.classes = name, source, _names(classes)
-        self.train = self._checked(Samples(x_train, y_train, scale, "_train", changes(augment)))
+        self.train = self._checked(Samples(x_train, y_train, scale, "_train", augment))
         self.test = None if x_test is None else self._checked(Samples(x_test, y_test, scale, "_test"))
         self._check_parts()
 
@@ -121,10 +121,10 @@ class Dataset:
             part.x.flags.writeable = part.y.flags.writeable = False
         return self
 
-    def augmented(self, *changes):
+    def augmented(self, *augment):
         """The same data set, its training images changed anew in each step: ``mnist5k().augmented(Shift(2))``."""
-        other = _restored({**vars(self), "train": self.train.replaced(augment=changes)})
-        other.source = self.source and (_augmented, (self.source, changes))
+        other = _restored({**vars(self), "train": self.train.replaced(augment=changes(augment, self.x_train))})
+        other.source = self.source and (_augmented, (self.source, augment))
         return other
 
     def _check_parts(self):

@@ -56,7 +56,7 @@ class Samples:
     def __post_init__(self):
         set_ = object.__setattr__  # the usual way to fill a frozen dataclass
         set_(self, "x", inputs(self.x, f"x{self.part}"))
-        set_(self, "augment", changes(self.augment))
+        set_(self, "augment", changes(self.augment, self.x))
         if self.y is not None:
             set_(self, "y", targets(self.y, len(self.x), f"y{self.part}", f"x{self.part}"))
         if self.scale is None:

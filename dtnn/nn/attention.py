@@ -127,6 +127,8 @@ class TransformerEncoderBlock(Layer):
     """
 
     def __init__(self, heads, hidden=None, dropout=0.0, causal=False):
+        if hidden is not None:
+            whole(hidden, "hidden", "TransformerEncoderBlock")
         self.heads, self.hidden, self.dropout, self.causal = plain(heads), plain(hidden), plain(dropout), causal
         self.attention = Residual(Sequential(LayerNorm(), MultiHeadAttention(heads, causal), Dropout(dropout)))
         self.dense = None

@@ -11,6 +11,9 @@ from ..allowed import number
 from .numbers import plain
 from .targets import arrays
 
+# what a name as text may mean, beside the class
+__all__ = ["binary_cross_entropy", "huber", "mae", "mse"]
+
 
 def as_numbers(outputs, targets, name):
     """Targets (N, ...) as (..., N) in the type of the outputs.

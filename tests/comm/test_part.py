@@ -40,3 +40,15 @@ def test_nodes_of_any_size(ranks_per_node):
         return array.tolist()
 
     assert run_threads(job, 5) == [[0, 15, 30, 45]] * 5
+
+
+@pytest.mark.parametrize("rank", [-1, 2])
+def test_a_part_has_no_other_ranks(rank):
+    def job(comm):
+        part = Part(comm, [0, 1])
+        with pytest.raises(ValueError, match=f"dest={rank}: there are 2 ranks, numbered 0 to 1"):
+            part.Send(np.zeros(1), rank)
+        with pytest.raises(ValueError, match=f"source={rank}: there are 2 ranks"):
+            part.Recv(np.zeros(1), rank)
+
+    run_threads(job, 2)

@@ -116,3 +116,23 @@ def test_augmented_sets_travel_as_a_call_and_leave_the_original_alone():
     rows = np.arange(5)
     assert np.array_equal(again.train.gather_inputs(rows, key=(0, 3)), data.train.gather_inputs(rows, key=(0, 3)))
     assert pickle.loads(pickle.dumps(again)).train.augment == (Shift(2),)
+
+
+@pytest.mark.parametrize(
+    ("augment", "error", "text"),
+    [
+        (5, TypeError, "augment: 5 is no function"),
+        (Flip, TypeError, "augment: <class .*Flip'> is no function"),
+        (
+            Shift(2),
+            ValueError,
+            r"Shift\(pixels=2\) changes images \(N, H, W, C\), but the inputs have shape \(6, 4\); reshape them",
+        ),
+    ],
+)
+def test_what_can_not_augment_is_told_before_a_training(augment, error, text):
+    rows, labels = np.zeros((6, 4), np.float32), np.arange(6) % 2
+    with pytest.raises(error, match=text):
+        Dataset(rows, labels, augment=[augment])
+    with pytest.raises(error, match=text):
+        Dataset(rows, labels).augmented(augment)

@@ -118,6 +118,8 @@ def test_a_small_transformer_learns():
 
 def test_errors():
     rng = np.random.default_rng(0)
+    with pytest.raises(ValueError, match="TransformerEncoderBlock: hidden is 0; it must be at least 1"):
+        TransformerEncoderBlock(2, hidden=0)
     with pytest.raises(ValueError, match=r"heads 4 must divide the 6 features"):
         MultiHeadAttention(4).build((6, 5), rng)
     for layer in (MultiHeadAttention(2), Positions()):
