@@ -7,7 +7,7 @@ import ipywidgets as widgets
 from ..cluster import Run
 from ..comparison import Comparison
 from ..plots.overlay import AGAINST
-from .answer import Answer
+from .answer import Answer, as_png
 from .looks import button
 from .smoothing import Smoothing
 
@@ -45,6 +45,7 @@ class CompareTab:
         choices = widgets.VBox([drawn, widgets.HBox(files)], layout={"flex": "1 1 420px", "min_width": "0"})
         top = widgets.HBox([self.chosen, choices], layout={"flex_flow": "row wrap"})
         self.box = widgets.VBox([top, self.answer.box]).add_class("dtnn-compare")
+        self.scale = 1.0  # pixels of a picture for each of a usual one
         self._quiet = False  # while a list of choices is changed from here
         for control in (self.chosen, self.metric, self.against):
             control.observe(lambda _: self._quiet or self.look(), "value")
@@ -98,7 +99,7 @@ class CompareTab:
         if self.metric.value not in metrics or list(self.metric.options) != metrics:
             self._set(self.metric, metrics, self.metric.value if self.metric.value in metrics else compared.metric)
         how = self.metric.value, self.against.value, self.smoothing.share
-        self.answer.ask(lambda answer: _compare(answer, compared, *how))
+        self.answer.ask(lambda answer: _compare(answer, compared, self.scale, *how))
 
     def _set(self, control, options, value):
         """Other choices, which asks nothing."""
@@ -110,7 +111,7 @@ class CompareTab:
             self._quiet = False
 
 
-def _compare(answer, compared, metric, against, smoothing):
+def _compare(answer, compared, scale, metric, against, smoothing):
     words = f"<pre>{html.escape(compared.explain())}</pre>" if len(compared.runs) == 2 else ""
     page = f'<div class="dtnn-table">{compared._repr_html_()}{words}</div>'
-    answer.show(compared.picture(metric, against, smoothing)._repr_png_(), page)
+    answer.show(as_png(compared.picture(metric, against, smoothing), scale), page)

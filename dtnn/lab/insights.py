@@ -5,25 +5,25 @@ import time
 
 import ipywidgets as widgets
 
+from ..plots.axes import WIDTH
 from ..plots.breakdown import breakdown
 from ..plots.by_rank import TITLES, by_rank
 from ..plots.gradient_curve import gradient_curve
 from ..plots.time_by_rank import NOW, recent, time_by_rank
-from .answer import Answer, on_paper
+from .answer import Answer, as_png, on_paper
 from .compare_tab import CompareTab
 from .looks import button
 from .model_tab import ModelTab
 from .pane import Pane
 from .panel import begin
 from .smoothing import Smoothing
+from .step_choice import StepChoice
 
 ASKED = 4  # tabs that ask the run
 WAIT = 10.0  # seconds to wait for a step whose gradients were asked for
 TIME = {"time, now": lambda told, ax: time_now(told, ax), "time, step by step": time_by_rank}
 OF_RANKS = [*TITLES, *TIME, "accuracy", ("validation loss", "val_loss"), ("validation accuracy", "val_accuracy")]
 OVER_TIME = "over time"
-LAST, MIDDLE = "the last one", "one of middle length"
-STEPS = 200  # that can be chosen
 LEAST, SHARE = 3.0, 0.01  # seconds between two looks that nobody asked for; of a core's time, at most, that they take
 
 
@@ -48,16 +48,14 @@ class Insights:
 
     def __init__(self, model, data):
         self.pane, self.run, self._asking, self.scale, self.smoothed = Pane(), None, False, 1.0, None
-        self._again, self._quiet = False, False  # whether something else was asked for meanwhile; choices are changed from here
+        self._again = False  # whether something else was asked for meanwhile
         self._due, self._seen, self._by_itself = 0.0, 0, False  # when to look again, what was there, whether nobody asked
         about = {"layout": {"width": "200px"}, "tooltip": "its norm step by step, or all ranks' gradients of a layer in one step"}
         self.layer = widgets.Dropdown(options=[OVER_TIME], **about).add_class("dtnn-of-layer")
         self.layer.observe(lambda _: self.look(), "value")
         self.what = widgets.Dropdown(options=_pairs(OF_RANKS), layout={"width": "170px"}, tooltip="what of each rank")
         self.what.add_class("dtnn-of-ranks").observe(lambda _: self.look(), "value")
-        tip = "which of the steps that were looked at closely"
-        self.which = widgets.Dropdown(options=[LAST, MIDDLE], layout={"width": "200px"}, tooltip=tip).add_class("dtnn-of-step")
-        self.which.observe(lambda _: self._quiet or self.look(), "value")
+        self.steps = StepChoice(self.look)
         about = "look again every few seconds while a run goes on; gradients of a layer cost the ranks time, and wait"
         self.follows = widgets.Checkbox(True, description="follow", indent=False, tooltip=about, layout={"width": "80px"})
         self.smoothing = Smoothing(self._smooth)
@@ -65,7 +63,7 @@ class Insights:
         asked = {"one step": self.step, "time": self.words, "gradients": self.gradients, "ranks": self.ranks}
         again = button("look again", self.look, "ask the run anew").add_class("dtnn-look-again")
         slider, row = self.smoothing.slider, {"layout": {"flex_flow": "row wrap"}}
-        chosen = {self.step: [self.which], self.gradients: [self.layer, slider], self.ranks: [self.what, slider]}
+        chosen = {self.step: [self.steps.control], self.gradients: [self.layer, slider], self.ranks: [self.what, slider]}
         tools = {answer: [again, *chosen.get(answer, []), self.follows.add_class("dtnn-follow")] for answer in asked.values()}
         boxes = [widgets.VBox([widgets.HBox(tools[answer], **row), answer.box]) for answer in asked.values()]
         self.model, self.compare = ModelTab(model, data), CompareTab(self.smoothing)
@@ -77,15 +75,14 @@ class Insights:
 
     def enlarge(self, scale):
         """From now on pictures have `scale` times as many pixels in a row."""
-        self.scale = self.pane.scale = self.model.scale = scale
+        self.scale = self.pane.scale = self.model.scale = self.compare.scale = scale
 
     def watch(self, run, layers):
         """From now on it is this run that is asked; `layers` are the names of those with gradients."""
         self.run = None  # a change of the choice asks nothing
         chosen, self.layer.options = self.layer.value, [OVER_TIME, *layers]
         self.layer.value = chosen if chosen in self.layer.options else OVER_TIME
-        if self.which.value not in (LAST, MIDDLE):  # a step of another run
-            self._offer_steps([], LAST)
+        self.steps.forget()
         self.run, self._due, self._seen = run, 0.0, 0
         self.model.follow(run)
         self.compare.keep(run)
@@ -148,29 +145,13 @@ class Insights:
     def _ask_step(self, answer):
         timeline = self.run.timeline()
         if not self._by_itself or self.run.done:  # else somebody may just be choosing
-            self._offer_steps(timeline.steps)
+            self.steps.offer(timeline.steps)
         if not timeline.steps:
             answer.show(picture=timeline.picture())
             return
-        chosen = {LAST: timeline.steps[-1], MIDDLE: timeline.typical}.get(self.which.value)
-        step = timeline.step(self.which.value) if chosen is None else chosen
-        count = len(timeline.steps)
+        step, count = self.steps.of(timeline), len(timeline.steps)
         seen = f"step {step.step:,}, {1e3 * step.seconds:.3g} ms; {count:,} step{'s' * (count != 1)} looked at closely so far"
-        answer.show(picture=timeline.picture(step.step), text=seen)
-
-    def _offer_steps(self, steps, chosen=None):
-        """The steps that can be chosen, the last one first; what is chosen stays, if nothing else is said."""
-        options = [(LAST, LAST), (MIDDLE, MIDDLE)]
-        options += [(f"step {step.step:,}: {1e3 * step.seconds:.3g} ms", step.step) for step in steps[: -STEPS - 1 : -1]]
-        chosen = chosen or self.which.value
-        if chosen not in [value for _, value in options]:  # older than those that are offered
-            options.append((f"step {chosen:,}", chosen))
-        self._quiet = True
-        try:
-            self.which.options = options
-            self.which.value = chosen
-        finally:
-            self._quiet = False
+        answer.show(picture=timeline.picture(step.step, round(WIDTH * self.scale)), text=seen)
 
     def _ask_words(self, answer):
         answer.show(page=f'<div class="dtnn-table">{self.run.explain()._repr_html_()}</div>')
@@ -179,7 +160,7 @@ class Insights:
         if self.layer.value == OVER_TIME:
             answer.show(picture=on_paper(self._over_time, self.scale))
             return
-        answer.show(picture=self.run.gradients(self.layer.value, timeout=WAIT).plot()._repr_png_())
+        answer.show(picture=as_png(self.run.gradients(self.layer.value, timeout=WAIT).plot(), self.scale))
 
     def _ask_ranks(self, answer):
         told, share = list(self.run.records), self.smoothing.share

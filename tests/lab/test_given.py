@@ -8,6 +8,7 @@ from PIL import Image
 
 import dtnn
 from dtnn import lab
+from dtnn.plots.axes import WIDTH
 
 MODEL = "is no Model; give one, such as dtnn.zoo.lenet5(), or leave it out"
 
@@ -96,5 +97,5 @@ def test_on_a_projector_pictures_have_more_pixels():
     insights = large.training.insights
     assert insights.scale == insights.pane.scale == insights.model.scale == 1.5
     insights.tabs.selected_index = insights.tabs.titles.index("model")
-    assert Image.open(io.BytesIO(insights.model.answer.picture.value)).width == 1440
+    assert Image.open(io.BytesIO(insights.model.answer.picture.value)).width == round(1.5 * WIDTH)
     large.close()

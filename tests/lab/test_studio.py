@@ -765,16 +765,16 @@ def test_any_step_that_was_looked_at_closely_can_be_chosen(studio):
     insights.tabs.selected_index = insights.tabs.titles.index("one step")
     assert f"step {steps[-1].step:,}," in insights.step.page.value, "the last one"
     last = bytes(insights.step.picture.value)
-    assert [value for _, value in insights.which.options][2:] == [step.step for step in reversed(steps)][:200]
-    insights.which.value = steps[0].step
+    assert [value for _, value in insights.steps.control.options][2:] == [step.step for step in reversed(steps)][:200]
+    insights.steps.control.value = steps[0].step
     assert f"step {steps[0].step:,}," in insights.step.page.value
     assert bytes(insights.step.picture.value) not in (last, b"")
-    assert insights.which.value == steps[0].step
-    insights.which.value = "one of middle length"
+    assert insights.steps.control.value == steps[0].step
+    insights.steps.control.value = "one of middle length"
     assert f"step {studio.run.timeline().typical.step:,}," in insights.step.page.value
-    insights.which.value, studio.settings.epochs.value = steps[0].step, 1
+    insights.steps.control.value, studio.settings.epochs.value = steps[0].step, 1
     trained(studio)
-    assert insights.which.value == "the last one", "another run has other steps"
+    assert insights.steps.control.value == "the last one", "another run has other steps"
 
 
 def test_what_is_looked_at_follows_the_run_but_not_at_the_cost_of_the_ranks(studio, monkeypatch):
