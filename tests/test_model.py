@@ -265,6 +265,7 @@ model.save(sys.argv[2])
 """
 
 
+@pytest.mark.processes
 def test_a_resumed_training_is_as_if_there_had_been_no_pause(tmp_path):
     """Case 48: 4 epochs, or 2, a file, another process and 2 more: the same bits."""
     x, y = data()
