@@ -6,8 +6,7 @@ import time
 import numpy as np
 
 from ..commands import Rate
-from ..data import batch_last, shares
-from ..kernels.aligned import aligned
+from ..data import shares
 from ..nn.parameters import named_layers
 from ..nn.passes import Pass
 from ..nn.replay import Replay
@@ -17,6 +16,7 @@ from ..parallel.kept import given_back
 from ..records import Note
 from .arrivals import Arrivals
 from .before_step import BeforeStep
+from .inputs import Inputs
 from .ledger import Stopwatch
 from .meetings import Meetings
 from .microscope import Microscope
@@ -254,8 +254,8 @@ class Replica:
 
         Returns the sum of their losses, what goes back and adds to the gradients, and what to give it.
         """
-        count, dtype = len(indices), self.parameters.value.dtype
-        x, targets = self.data.gather(indices, self._input(count), dtype, (self.seed, self.step))
+        count = len(indices)
+        x, targets = self._inputs(count).gather(indices, (self.seed, self.step))
         self.watch.lap("data")
         self.taken.append((indices, first, total))
         self.scratch.begin(self.step, first, count, total, x=x, sum_over_ranks=reduce, watcher=watcher)
@@ -268,14 +268,13 @@ class Replica:
     def _again(self, indices, first, total):
         """The input of samples that this rank has taken, as it was then; its pass is begun again."""
         step, count = self.scratch.number, len(indices)
-        x, _ = self.data.gather(indices, self._input(count), self.parameters.value.dtype, (self.seed, step))
+        x, _ = self._inputs(count).gather(indices, (self.seed, step))
         self.scratch.begin(step, first, count, total)
         return x
 
-    def _input(self, count):
+    def _inputs(self, count):
         if count not in self.inputs:
-            dtype = np.int32 if self.data.tokens else self.parameters.value.dtype
-            self.inputs[count] = aligned(batch_last(self.data.input_shape, count), dtype)
+            self.inputs[count] = Inputs(self.data, count, self.parameters.value.dtype)
         return self.inputs[count]
 
     def progress(self, epochs):
