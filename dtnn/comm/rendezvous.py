@@ -53,21 +53,27 @@ class Rendezvous:
         list of int, or None
             What each rank said of its own; None, on all ranks, if what should be common isn't, or has been begun otherwise.
         """
-        comm, lines, self.count = self.comm, self.lines, self.count + 1
-        comm.under_way += 1
-        said = SAID + 2 * (self.count % 2)
+        lines = self.lines
+        said = SAID + 2 * ((self.count + 1) % 2)
         common = (common + self.begun) & MOST
         lines[self.own + said], lines[self.own + said + 1] = common, own
-        lines[self.own + COUNT] = self.count
-        if not self._all_there(self.count):
-            try:
-                comm.wait(partial(self._all_there, self.count), 0, self._look)
-            except Crossed:
-                return None
-        comm.under_way -= 1
-        if any(lines[place + said] != common for place in self.others):
+        try:
+            self.wait()
+        except Crossed:
             return None
+        for place in self.others:
+            if lines[place + said] != common:
+                return None
         return [lines[place + said + 1] for place in self.places]
+
+    def wait(self):
+        """Wait for all, where nothing is to be said: ranks that have just met do the same; collective."""
+        comm, self.count = self.comm, self.count + 1
+        comm.under_way += 1
+        self.lines[self.own + COUNT] = self.count
+        if not self._all_there(self.count):
+            comm.wait(partial(self._all_there, self.count), 0, self._look)
+        comm.under_way -= 1
 
     def begin(self):
         """Count something that is begun without waiting for others, which all ranks have to begin between the same meetings."""

@@ -42,6 +42,7 @@ class SharedSum:
     def __init__(self, comm, wanted=True):
         self.comm, self.turn, self.rendezvous = comm, 0, None
         self.rows = self.plan = None  # of the room, and what was last added up there
+        self.placed = None, -1  # an array, and where in this rank's row it lies: a training asks in each step
         self.begin = 0  # address of this rank's row
         board = shared_rows(comm, LINE + SLOTS * CHUNK, wanted)
         self.works = board is not None
@@ -64,7 +65,7 @@ class SharedSum:
         ndarray of uint8, or None
             None where there can't be any. There is one room at a time: what lies in an older one is copied again.
         """
-        self.rows = self.plan = None
+        self.rows, self.plan, self.placed = None, None, (None, -1)
         if self.rendezvous is not None:
             self.rows = shared_rows(self.comm, size)
         if self.rows is None:
@@ -102,10 +103,16 @@ class SharedSum:
 
     def _place(self, elements):
         """Where in this rank's row an array lies, in bytes; -1 if it doesn't."""
+        array, place = self.placed
+        if elements is array:
+            return place
         if self.rows is None or elements.base is not self.rows.base:
             return -1
         place = address(elements) - self.begin
-        return place if 0 <= place <= self.rows.shape[1] - elements.nbytes else -1
+        if not 0 <= place <= self.rows.shape[1] - elements.nbytes:
+            return -1
+        self.placed = elements, place
+        return place
 
     def _add_up_in_room(self, elements, places):
         key = *places, elements.size, elements.dtype
@@ -113,14 +120,16 @@ class SharedSum:
             own = shares(elements.size, elements.itemsize, self.comm.size)[self.comm.rank]
             ends = [place + elements.nbytes for place in places]
             parts = [row[place:end].view(elements.dtype)[own] for row, place, end in zip(self.rows, places, ends)]
-            self.plan = key, parts, np.empty_like(parts[0])
-        _, parts, total = self.plan
+            # in this rank's own row, where that is no longer needed when the first two have been added
+            total = parts[self.comm.rank] if self.comm.rank < 2 else np.empty_like(parts[0])
+            self.plan = key, parts, total, [part for part in parts if part is not total]
+        _, parts, total, others = self.plan
         np.add(parts[0], parts[1], out=total)
         for part in parts[2:]:
             total += part
-        for part in parts:
+        for part in others:
             part[...] = total
-        self.rendezvous.meet()
+        self.rendezvous.wait()
 
     # ---- on the board
 
@@ -145,7 +154,7 @@ class SharedSum:
         if self.rendezvous is None:
             self.comm.meet()
         else:
-            self.rendezvous.meet()
+            self.rendezvous.wait()
 
 
 def address(array):
