@@ -3,8 +3,6 @@
 import math
 import time
 
-import numpy as np
-
 from ..commands import Rate
 from ..data import shares
 from ..nn.parameters import named_layers
