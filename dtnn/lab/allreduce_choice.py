@@ -1,6 +1,8 @@
 """`Choice`: which all-reduce is looked at, on how many ranks, for how long a vector."""
 
+import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import dataclass
 
 from ..comm.cost import lower_bound
@@ -56,6 +58,18 @@ class Choice:
     def watched(self):
         """Its `Rounds`; an error, if it has not ended in time."""
         return rounds(self.algorithm, self.ranks, self.length, _limited(PATIENCE))
+
+    def begun(self):
+        """The same as a `Future`, from a thread of its own: it may take a while, and one of the user's own may never end."""
+        outcome = Future()
+        threading.Thread(target=self._watch, args=(outcome,), name="watch an all-reduce", daemon=True).start()
+        return outcome
+
+    def _watch(self, outcome):
+        try:
+            outcome.set_result(self.watched())
+        except Exception as error:
+            outcome.set_exception(error)
 
     def clocked(self, links, seconds, ending=None):
         """Seconds that it takes on such links, at most `seconds`; may be ended."""

@@ -3,32 +3,21 @@
 import asyncio
 import contextlib
 import html
-import threading
-from concurrent.futures import Future
 
 import ipywidgets as widgets
 
 from .. import allowed
-from ..comm import collectives
-from ..comm.collectives.torus import grid as most_square
 from ..plots.messages import Messages
 from ..plots.screens import after_each_cell
-from . import given
-from .allreduce_choice import Choice
-from .allreduce_facts import function
+from .allreduce_controls import AllReduceControls
 from .allreduce_measured import Measured
 from .allreduce_tables import counts_table
 from .keeping import Keeping
-from .looks import Message, button, enlarged, faint, style, title
-from .once import OTHER
-from .own import called, own_allreduces
+from .looks import Message, enlarged, faint, style
 from .panel import Panel, begin, namespace
-from .rounds import MOST
+from .player import Player
 from .sheet import Sheet
-from .torus_grid import grids
 
-SECONDS = 0.8  # a round, when played
-LONGEST = 100_000  # numbers
 MOMENT = 0.05  # seconds that a click waits for what is watched, so that most of it is seen at once
 FIRST = 1.0  # seconds that the cell waits that makes it: a page without widgets has only what there is then
 SIZE, MANY = (840, 460), (840, 620)  # pixels of the picture; of that of more than 8 ranks
@@ -81,77 +70,39 @@ class AllReduceLab(Panel):
     """
 
     def __init__(self, algorithm="ring", ranks=4, length=8, ranks_per_node=2, grid=None, big=False):
-        ranks, length = given.whole("ranks", ranks, 2, MOST), given.whole("length", length, 1, LONGEST)
-        ranks_per_node = given.whole("ranks_per_node", ranks_per_node, 1, MOST)
-        rows = _rows(grid, ranks)
-        self._names, self._given = namespace(), {called(algorithm): algorithm} if callable(algorithm) else {}
-        algorithm = called(algorithm) if callable(algorithm) else algorithm
-        given.choice("algorithm", algorithm, self._algorithms(), ", or a function of yours (comm, array)")
+        scale = SCALE if allowed.flag("big", big) else 1.0
+        self.controls = AllReduceControls(algorithm, ranks, length, ranks_per_node, grid, namespace(), self._again)
         self.take_the_cells_place()
-        self.choice, self.seen, self._asked, self._drawn, self._playing = None, None, None, None, None
-        self._keeping = Keeping(self, lambda: self._playing is not None)
-        self._scale = SCALE if allowed.flag("big", big) else 1.0
-        self._make(algorithm, ranks, length, ranks_per_node, rows)
+        self.choice, self.seen, self._asked, self._drawn = None, None, None, None
+        self._keeping = Keeping(self, lambda: self.player.playing)
+        self._make(scale)
         enlarged(self.box, big)
-        self._leave = after_each_cell(self._after_cell)
+        self._leave = after_each_cell(lambda *_: self.controls.refresh())
         self._again(moment=FIRST)
 
-    def _make(self, algorithm, ranks, length, ranks_per_node, rows):
-        self.algorithm = widgets.Dropdown(options=self._algorithms(), value=algorithm, layout={"width": "170px"})
-        self.ranks = widgets.IntSlider(ranks, 2, MOST, description="ranks", layout={"width": "250px"}, continuous_update=False)
-        self.length = widgets.BoundedIntText(length, min=1, max=LONGEST, layout={"width": "90px"}).add_class("dtnn-length")
-        self.node = widgets.BoundedIntText(ranks_per_node, min=1, max=MOST, layout={"width": "60px"}).add_class("dtnn-node")
-        self.grid = widgets.Dropdown(options=_grids(ranks), value=rows, layout={"width": "90px"}).add_class("dtnn-grid")
-        self.round = widgets.IntSlider(0, 0, 1, description="done", layout={"width": "300px"})
-        self.play_button = button("▶ play", self.play, "one round after the other", within=OTHER).add_class("dtnn-play")
-        back = button("◀", self.back, "one round back").add_class("dtnn-back")
-        forward = button("step ▶", self.forward, "one round on").add_class("dtnn-forward")
-        self.message, self.picture = Message(), Sheet(*SIZE, scale=self._scale)
+    def _make(self, scale):
+        self.player, self._scale = Player(self._show, self._keeping.soon), scale
+        self.message, self.picture = Message(), Sheet(*SIZE, scale=scale)
         self.facts = widgets.HTML().add_class("dtnn-facts-table")
-        self.measured = Measured(lambda: (self.choice, self.seen), self._functions, self._keeping.soon)
+        self.measured = Measured(lambda: (self.choice, self.seen), self.controls.functions, self._keeping.soon)
         wrap = {"flex_flow": "row wrap", "align_items": "center"}
-        sizes = [self.ranks, title("ranks a node"), self.node, title("numbers"), self.length, title("grid"), self.grid]
-        rows = [title("all-reduce"), self.algorithm, *sizes], [self.play_button, back, forward, self.round]
-        self.box = widgets.VBox(
-            [style(), *(widgets.HBox(row, layout=wrap) for row in rows), self.message.box, self.picture.image, self.facts]
-            + self.measured.parts
-        )
+        rows = (widgets.HBox(row, layout=wrap) for row in (self.controls.row, self.player.row))
+        self.box = widgets.VBox([style(), *rows, self.message.box, self.picture.image, self.facts, *self.measured.parts])
         self.box.add_class("dtnn-panel").add_class("dtnn-allreduce")
-        self.algorithm.add_class("dtnn-algorithm")
-        self._of_torus = rows[0][-2:]
-        for control in (self.algorithm, self.ranks, self.length, self.node, self.grid):
-            control.observe(self._again, "value")
-        self.round.observe(lambda _: self._show(), "value")
 
     # ---- buttons
 
     def forward(self):
         """One round on."""
-        self.round.value = min(self.round.max, self.round.value + 1)
+        self.player.forward()
 
     def back(self):
         """One round back."""
-        self.round.value = max(0, self.round.value - 1)
+        self.player.back()
 
     def play(self):
         """Show one round after the other, from the first if the last is shown; a second click stops that."""
-        if self._playing is not None:
-            self._playing.cancel()
-            self._stopped()
-        elif self.seen is not None:
-            self.round.value = 0 if self.round.value == self.round.max else self.round.value
-            self.play_button.description = "■ stop"
-            self._playing = begin(self._play())
-
-    async def _play(self):
-        while self.round.value < self.round.max:
-            await asyncio.sleep(SECONDS)
-            self.forward()
-        self._stopped()
-
-    def _stopped(self):
-        self._playing, self.play_button.description = None, "▶ play"
-        self._keeping.soon()
+        self.player.play()
 
     def measure(self):
         """Run it with slow links, and put the clock beside the formula; a second click ends that."""
@@ -161,66 +112,12 @@ class AllReduceLab(Panel):
         """What each algorithm makes of 1e8, 1, -1e8, 1 in float32, one number a rank; a second click ends that."""
         return self.measured.comparing.click()
 
-    # ---- what there is to choose
-
-    def _own(self):
-        """The user's all-reduces: the one that was handed over, and those of the notebook."""
-        return self._given | own_allreduces(self._names)
-
-    def _algorithms(self):
-        return [*self._own(), *(name for name in collectives.ALGORITHMS if name not in self._own())]
-
-    def _functions(self):
-        """All of them by name, as the present choices have them."""
-        own = self._own()
-        return {name: function(name, own, self.node.value, self.grid.value) for name in self._algorithms()}
-
-    def _choice(self):
-        name, own = self.algorithm.value, self._own()
-        rows = self.grid.value if name == "torus" and name not in own else None
-        algorithm = function(name, own, self.node.value, rows)
-        return Choice(name, algorithm, self.ranks.value, self.length.value, self.node.value, rows, name in own)
-
-    def _after_cell(self, *_):
-        if list(self.algorithm.options) != self._algorithms():
-            self._offer(self._algorithms())
-        elif self.algorithm.value in self._own():
-            self._again()
-
-    def _offer(self, algorithms):
-        """Other algorithms to choose from, and the same one chosen."""
-        chosen = self.algorithm.value
-        with self._unobserved(self.algorithm):
-            self.algorithm.options = algorithms
-            self.algorithm.value = chosen if chosen in algorithms else algorithms[0]
-        if self.algorithm.value != chosen or chosen in self._own():
-            self._again()
-
-    def _offer_grids(self):
-        """The grids of so many ranks, the most square one chosen where the former one isn't among them."""
-        offered = _grids(self.ranks.value)
-        if self.grid.options != tuple(offered):
-            with self._unobserved(self.grid):
-                self.grid.options = offered
-                self.grid.value = most_square(self.ranks.value)[0]
-        for part in self._of_torus:
-            part.layout.display = "" if self.algorithm.value == "torus" else "none"
-
-    @contextlib.contextmanager
-    def _unobserved(self, control):
-        """A list that gets other options chooses its first for a moment."""
-        control.unobserve(self._again, "value")
-        yield
-        control.observe(self._again, "value")
-
     # ---- what is seen
 
-    def _again(self, _=None, moment=MOMENT):
+    def _again(self, moment=MOMENT):
         """Watch what is chosen, in a thread: it may take a while, and one of the user's own may never end."""
-        self._offer_grids()
-        choice, outcome = self._choice(), Future()
-        self._asked = choice
-        threading.Thread(target=_watch, args=(choice, outcome), name="watch an all-reduce", daemon=True).start()
+        self._asked = choice = self.controls.choice()
+        outcome = choice.begun()
         with contextlib.suppress(TimeoutError):
             outcome.exception(moment)
         if outcome.done():
@@ -249,8 +146,7 @@ class AllReduceLab(Panel):
         self.message.say("")
         self.measured.forget()
         self.facts.value = self._facts()
-        self.round.max = len(seen)
-        self.round.value = 0
+        self.player.begin(len(seen))
         self._show()
 
     def _facts(self):
@@ -262,7 +158,7 @@ class AllReduceLab(Panel):
         """What the ranks hold now, and the messages that go next."""
         if self.seen is None:
             return
-        done = min(self.round.value, len(self.seen))
+        done = min(self.player.round.value, len(self.seen))
         shape = self.choice.ranks, self.choice.length, self.choice.ranks_per_node
         if self._drawn is None or self._shape != shape:
             size = SIZE if self.choice.ranks <= 8 else MANY
@@ -270,7 +166,7 @@ class AllReduceLab(Panel):
             self._drawn, self._shape = Messages(self.picture.axes(), *shape), shape
         self._drawn.show(self.seen.sums[done], self.seen.of(done + 1), f"{self.choice.name}: {self._where(done)}")
         self.picture.show(self._drawn.moving)
-        if self._playing is None:
+        if not self.player.playing:
             self._keeping.soon()
 
     def _where(self, done):
@@ -283,47 +179,16 @@ class AllReduceLab(Panel):
         self._leave()
         self._keeping.not_yet()
         self.measured.close()
-        if self._playing is not None:
-            self._playing.cancel()
+        self.player.cancel()
         super().close()
 
     def words(self):
         """The present round in words."""
         if self.seen is None:
             return f"{self._asked}: {self.message.text or 'it runs'}"
-        head = f"{self.choice}: {self._where(self.round.value)}"
-        return "\n".join([head, *(f"  {_sentence(parcel)}" for parcel in self.seen.of(self.round.value + 1))])
+        head = f"{self.choice}: {self._where(self.player.round.value)}"
+        return "\n".join([head, *(f"  {parcel}" for parcel in self.seen.of(self.player.round.value + 1))])
 
     def png(self):
         """The present picture."""
         return self.picture.png
-
-
-def _watch(choice, outcome):
-    try:
-        outcome.set_result(choice.watched())
-    except Exception as error:
-        outcome.set_exception(error)
-
-
-def _rows(grid, ranks):
-    """The rows of a grid that was asked for, which has to have as many places as there are ranks."""
-    if grid is None:
-        return most_square(ranks)[0]
-    if not isinstance(grid, tuple | list) or len(grid) != 2:
-        raise TypeError(f"grid={allowed.shown(grid)}: give rows and columns, such as {most_square(ranks)}")
-    rows, columns = (given.whole("grid", number, 1, ranks) for number in grid)
-    if rows * columns != ranks:
-        there = ", ".join(name for name, _ in _grids(ranks))
-        raise ValueError(f"grid={rows, columns} has {rows * columns} places for {ranks} ranks; there are {there}")
-    return rows
-
-
-def _grids(ranks):
-    """The grids of a torus for a list: (name, rows)."""
-    return [(f"{rows} × {ranks // rows}", rows) for rows in grids(ranks)]
-
-
-def _sentence(parcel):
-    what = "something" if parcel.start is None else f"numbers {parcel.start} to {parcel.start + parcel.count - 1}"
-    return f"rank {parcel.source} -> rank {parcel.dest}: {what if parcel.count else 'nothing'}"

@@ -1,5 +1,8 @@
 """`once`: a double click on a button counts once."""
 
+import contextlib
+from datetime import datetime
+
 from .panel import in_kernel
 
 REPEAT = 0.3  # seconds, on a button that does the same each time; who wants it often gets three a second, however fast they click
@@ -46,4 +49,8 @@ def moment():
     shell = in_kernel()
     header = (getattr(shell, "get_parent", dict)() or {}).get("header", {}) if shell else {}
     date = header.get("date") if header.get("msg_type") == "comm_msg" else None
-    return date.timestamp() if hasattr(date, "timestamp") else None
+    with contextlib.suppress(ValueError):
+        date = (
+            datetime.fromisoformat(date.replace("Z", "+00:00")) if isinstance(date, str) else date
+        )  # text, once ipyparallel is imported
+    return date.timestamp() if isinstance(date, datetime) else None

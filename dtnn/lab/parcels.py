@@ -16,6 +16,10 @@ class Parcel:
     start: int | None
     count: int
 
+    def __str__(self):
+        what = "something" if self.start is None else f"numbers {self.start} to {self.start + self.count - 1}"
+        return f"rank {self.source} -> rank {self.dest}: {what if self.count else 'nothing'}"
+
 
 def parcels(operations):
     """The messages in their rounds, and for each rank the round in which each of its operations was over.

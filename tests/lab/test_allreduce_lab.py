@@ -10,7 +10,6 @@ from PIL import Image
 
 from dtnn.comm import collectives
 from dtnn.lab import AllReduceLab
-from dtnn.lab import allreduce_lab as module
 
 
 @pytest.fixture
@@ -35,49 +34,49 @@ def test_steps_forward_and_back(lab):
     for _ in range(8):
         lab.forward()
         pictures.append(lab.picture.png)
-    assert lab.round.value == 6
+    assert lab.player.round.value == 6
     assert len(set(pictures)) == 7
     assert lab.words() == "ring on 4 ranks, 8 numbers: after 6 rounds"
     assert lab.picture.image.value == pictures[-1]
     for _ in range(8):
         lab.back()
-    assert lab.round.value == 0
+    assert lab.player.round.value == 0
     assert lab.picture.png == pictures[0]
 
 
 def test_played_in_the_loop_and_stopped_by_a_second_click(lab, monkeypatch):
-    monkeypatch.setattr(module, "SECONDS", 0.02)
+    monkeypatch.setattr("dtnn.lab.player.SECONDS", 0.02)
 
     async def notebook():
-        lab.play_button.click()
-        assert lab.play_button.description == "■ stop"
-        while lab._playing is not None:
+        lab.player.button.click()
+        assert lab.player.button.description == "■ stop"
+        while lab.player.playing:
             await asyncio.sleep(0.01)
-        assert lab.round.value == 6
-        lab.play_button.click()
+        assert lab.player.round.value == 6
+        lab.player.button.click()
         await asyncio.sleep(0.05)
-        lab.play_button.click()
-        stopped_at = lab.round.value
+        lab.player.button.click()
+        stopped_at = lab.player.round.value
         await asyncio.sleep(0.1)
-        assert lab.round.value == stopped_at < 6
-        assert lab.play_button.description == "▶ play"
+        assert lab.player.round.value == stopped_at < 6
+        assert lab.player.button.description == "▶ play"
 
     asyncio.run(asyncio.wait_for(notebook(), 30))
 
 
 def test_other_choices_are_watched_anew(lab):
-    lab.ranks.value = 5
-    lab.algorithm.value = "central"
+    lab.controls.ranks.value = 5
+    lab.controls.algorithm.value = "central"
     assert "8" in lab.facts.value
-    assert lab.round.max == 8
+    assert lab.player.round.max == 8
     assert lab.words().splitlines() == ["central on 5 ranks, 8 numbers: round 1 of 8", "  rank 1 -> rank 0: numbers 0 to 7"]
     assert repr(lab) == lab.words(), "in a terminal"
-    lab.algorithm.value = "native"
+    lab.controls.algorithm.value = "native"
     assert "messages are not seen" in lab.words()
     assert "formula" not in lab.facts.value
-    lab.ranks.value, lab.length.value = 16, 100_000
-    lab.algorithm.value = "rabenseifner"
-    assert lab.round.max == 8
+    lab.controls.ranks.value, lab.controls.length.value = 16, 100_000
+    lab.controls.algorithm.value = "rabenseifner"
+    assert lab.player.round.max == 8
 
 
 def test_measured_and_compared_without_holding_the_loop(lab):
@@ -102,18 +101,18 @@ def test_an_all_reduce_of_ones_own(lab, monkeypatch):
         over.wait()
 
     over = threading.Event()
-    lab._names = {"mine": mine, "wrong": wrong, "endless": endless, "not_one": lambda x: x}
-    lab._after_cell()
-    assert list(lab.algorithm.options)[:3] == ["mine", "wrong", "endless"]
-    lab.algorithm.value = "mine"
+    lab.controls.names = {"mine": mine, "wrong": wrong, "endless": endless, "not_one": lambda x: x}
+    lab.controls.refresh()
+    assert list(lab.controls.algorithm.options)[:3] == ["mine", "wrong", "endless"]
+    lab.controls.algorithm.value = "mine"
     assert lab.message.text == ""
-    lab.algorithm.value = "wrong"
+    lab.controls.algorithm.value = "wrong"
     assert "rank 0" in lab.message.text
     monkeypatch.setattr("dtnn.lab.allreduce_choice.PATIENCE", 0.2)
-    lab.algorithm.value = "endless"
+    lab.controls.algorithm.value = "endless"
     assert "has not ended after 0.2 s" in lab.message.text
     over.set()
-    lab.algorithm.value = "tree"
+    lab.controls.algorithm.value = "tree"
     assert lab.message.text == ""
 
 
@@ -125,14 +124,14 @@ def test_an_all_reduce_that_a_cell_defines_is_offered_and_not_run(lab):
         comm.Allreduce(array)
 
     async def notebook():
-        lab._names = {"mine": mine}
-        lab._after_cell()
+        lab.controls.names = {"mine": mine}
+        lab.controls.refresh()
         await asyncio.sleep(0.3)
 
     lab.forward()
     asyncio.run(notebook())
-    assert lab.algorithm.options[0] == "mine"
-    assert (lab.algorithm.value, lab.round.value, ran, lab.message.text) == ("ring", 1, [], "")
+    assert lab.controls.algorithm.options[0] == "mine"
+    assert (lab.controls.algorithm.value, lab.player.round.value, ran, lab.message.text) == ("ring", 1, [], "")
 
 
 def test_without_widgets_there_is_a_picture_and_words(lab):
@@ -146,21 +145,21 @@ def test_what_goes_from_node_to_node_is_counted(lab):
     row = '<td style="padding: 0 14px 0 0">of these from node to node</td>'
     assert row in lab.facts.value
     assert between(lab) == (12, 96)  # of a ring over nodes of two ranks every second message
-    lab.algorithm.value = "hierarchical"
+    lab.controls.algorithm.value = "hierarchical"
     assert between(lab) == (4, 64)  # the first ranks of the nodes exchange halves: two messages of 4 numbers each, twice
     assert lab.seen.messages == lab.choice.cost.messages == 8
-    lab.node.value = 4
+    lab.controls.node.value = 4
     assert between(lab) is None
     assert row not in lab.facts.value
-    lab.node.value = 1
+    lab.controls.node.value = 1
     assert between(lab) is None
-    lab.algorithm.value, lab.node.value = "native", 2
+    lab.controls.algorithm.value, lab.controls.node.value = "native", 2
     assert between(lab) is None
 
 
 def test_the_largest_is_watched_without_holding_the_notebook(lab):
     """16 ranks and 100,000 numbers: the loop is held while it is drawn, not while it runs."""
-    lab.ranks.value = 16
+    lab.controls.ranks.value = 16
     held = []
 
     async def beats():
@@ -173,9 +172,9 @@ def test_the_largest_is_watched_without_holding_the_notebook(lab):
 
     async def notebook():
         beating = asyncio.get_running_loop().create_task(beats())
-        lab.length.value = 100_000
+        lab.controls.length.value = 100_000
         for name in ("ring", "central", "in_float64", "torus"):
-            lab.algorithm.value = name
+            lab.controls.algorithm.value = name
             await asyncio.wait_for(settled(lab), 30)
             assert lab.choice.name == name
         await asyncio.sleep(0.01)
@@ -195,11 +194,11 @@ def test_of_two_choices_that_run_the_last_is_shown(lab):
         comm.Allreduce(array)
 
     async def notebook():
-        lab._names = {"late": late}
-        lab._after_cell()
-        lab.algorithm.value = "late"
+        lab.controls.names = {"late": late}
+        lab.controls.refresh()
+        lab.controls.algorithm.value = "late"
         assert "it runs" in lab.facts.value
-        lab.algorithm.value = "tree"
+        lab.controls.algorithm.value = "tree"
         go.set()
         await asyncio.sleep(0.3)
 
@@ -217,7 +216,7 @@ def test_a_wrong_one_spoils_its_row_only(lab, monkeypatch):
             comm.Barrier()
 
     monkeypatch.setattr("dtnn.lab.allreduce_measured.PATIENCE", 0.3)
-    lab._names = {"wrong": wrong, "endless": endless}
+    lab.controls.names = {"wrong": wrong, "endless": endless}
     lab.compare()
     assert "rank" in lab.measured.bits.value
     assert "I am &lt;wrong&gt;" in lab.measured.bits.value
@@ -236,14 +235,14 @@ def test_an_error_while_it_is_measured_is_said_there(lab):
             raise ValueError("not twice")
         comm.Allreduce(array)
 
-    lab._names = {"second": second}
-    lab._after_cell()
-    lab.algorithm.value = "second"
+    lab.controls.names = {"second": second}
+    lab.controls.refresh()
+    lab.controls.algorithm.value = "second"
     lab.measure()
     assert "not twice" in lab.measured.message.text
     assert lab.measured.clock.value == ""
     assert lab.measured.measuring.button.description == "measure"
-    lab.algorithm.value = "ring"
+    lab.controls.algorithm.value = "ring"
     lab.measure()
     assert lab.measured.message.text == ""
     assert "the formula says" in lab.measured.clock.value
@@ -268,29 +267,29 @@ def test_a_measurement_is_ended_by_a_second_click(lab):
 
 
 def test_what_would_take_minutes_is_not_begun(lab):
-    lab.measured.latency.value, lab.length.value, lab.measured.bandwidth.value = 1000.0, 100_000, 0.001
+    lab.measured.latency.value, lab.controls.length.value, lab.measured.bandwidth.value = 1000.0, 100_000, 0.001
     lab.measure()
     assert lab.measured.message.text == "that takes 606 s; at most 60 s are measured: take fewer numbers or faster links"
     assert lab.measured.clock.value == ""
 
 
 def test_links_between_nodes_are_slower(lab):
-    lab.algorithm.value, lab.measured.slower.value = "hierarchical", 4.0
+    lab.controls.algorithm.value, lab.measured.slower.value = "hierarchical", 4.0
     lab.measure()
     assert "its messages take 50.2 ms on such links, the clock" in lab.measured.clock.value  # 2 x 5 within, 2 x 4 x 5 between
 
 
 def test_the_grid_of_the_torus_is_chosen(lab):
-    assert lab.grid.layout.display == "none"
-    lab.ranks.value, lab.algorithm.value = 12, "torus"
-    assert lab.grid.layout.display == ""
-    assert [name for name, _ in lab.grid.options] == ["1 × 12", "2 × 6", "3 × 4", "4 × 3", "6 × 2", "12 × 1"]
+    assert lab.controls.grid.layout.display == "none"
+    lab.controls.ranks.value, lab.controls.algorithm.value = 12, "torus"
+    assert lab.controls.grid.layout.display == ""
+    assert [name for name, _ in lab.controls.grid.options] == ["1 × 12", "2 × 6", "3 × 4", "4 × 3", "6 × 2", "12 × 1"]
     assert lab.words().startswith("torus (3 × 4) on 12 ranks, 8 numbers: round 1 of 10")
-    lab.grid.value = 2
+    lab.controls.grid.value = 2
     assert lab.words().startswith("torus (2 × 6) on 12 ranks, 8 numbers: round 1 of 12")
     assert lab.seen.messages == lab.choice.cost.messages == 144
-    lab.ranks.value = 5
-    assert lab.grid.value == 1
+    lab.controls.ranks.value = 5
+    assert lab.controls.grid.value == 1
     given = AllReduceLab("torus", ranks=8, grid=(4, 2))
     assert given.words().startswith("torus (4 × 2) on 8 ranks")
     given.close()
@@ -310,7 +309,7 @@ def test_a_saved_notebook_has_the_last_round(lab, monkeypatch):
 
     sent = []
     monkeypatch.setattr("dtnn.lab.keeping.KEPT", 0.05)
-    monkeypatch.setattr(module, "SECONDS", 0.01)
+    monkeypatch.setattr("dtnn.lab.player.SECONDS", 0.01)
     monkeypatch.setattr(IPython.display, "display", lambda bundle, **how: sent.append((bundle["text/plain"], how["update"])))
 
     async def notebook():

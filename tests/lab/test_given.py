@@ -76,7 +76,7 @@ def test_a_function_may_be_the_labs_algorithm():
         comm.Allreduce(vector)
 
     bench = lab.AllReduceLab(mine, ranks=3)
-    assert bench.algorithm.value == "mine"
+    assert bench.controls.algorithm.value == "mine"
     assert bench.message.text == ""
     bench.close()
 

@@ -72,7 +72,7 @@ def test_a_click_that_no_page_sent_always_counts():
 
 
 def message(kind, second):
-    date = datetime.datetime(2026, 1, 1, 12, 0, second, 500_000, tzinfo=datetime.UTC)
+    date = datetime.datetime(2026, 1, 1, 12, 0, second, 500_000, tzinfo=datetime.timezone.utc)
     return {"header": {"msg_type": kind, "date": date}}
 
 
@@ -98,3 +98,13 @@ def test_an_error_of_the_first_click_does_not_let_the_second_through(monkeypatch
         act()
     act()
     assert calls == [1]
+
+
+def test_a_date_that_was_left_as_text_counts_too(monkeypatch):
+    """As in a kernel in which ipyparallel has been imported."""
+    dates = ["2026-11-30T19:36:45.035Z", "2026-11-30T19:36:45.137+00:00", "yesterday"]
+    shell = SimpleNamespace(get_parent=lambda: {"header": {"msg_type": "comm_msg", "date": dates.pop(0)}})
+    monkeypatch.setattr(module, "in_kernel", lambda: shell)
+    first, second = module.moment(), module.moment()
+    assert second - first == pytest.approx(0.102)
+    assert module.moment() is None
