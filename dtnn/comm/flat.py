@@ -37,7 +37,7 @@ def flat(array, writeable=False):
         raise TypeError(f"communicators carry numbers, not dtype {array.dtype}; turn the array into numbers first")
     if writeable and not array.flags.writeable:
         raise ValueError(f"the array of shape {array.shape} is read-only, nothing can be received in it; pass array.copy()")
-    if type(array) is not np.ndarray:  # a masked array, say, would add up only what it shows
+    if isinstance(array, np.ma.MaskedArray | np.matrix):  # one would add up only what it shows, the other is never flat
         array = array.view(np.ndarray)
     return array.reshape(-1) if _is_flat(array) else np.array(array, array.dtype.newbyteorder("="), order="C").reshape(-1)
 
