@@ -29,7 +29,7 @@ def add_top_k(array, code):
 
 
 def encode_int8(array):
-    """The scale max|a| / 127, and the nearest multiple of it for each number.
+    """The scale max|a| / 127, and the nearest multiple of it for each number; none of a scale that is no normal number.
 
     >>> sent = np.zeros(3)
     >>> add_int8(sent, encode_int8(np.array([1.27, -0.5, 0.004])))
@@ -37,7 +37,7 @@ def encode_int8(array):
     [1.27, -0.5, 0.0]
     """
     scale = _largest(array) / array.dtype.type(127)
-    multiples = np.rint(array / scale) if scale else np.zeros_like(array)
+    multiples = np.rint(array / scale) if scale >= np.finfo(array.dtype).tiny else np.zeros_like(array)
     return np.concatenate([_bytes_of(scale, array), multiples.astype(np.int8).view(np.uint8)])
 
 

@@ -7,6 +7,8 @@ from ..comm.collectives import WrongSum
 
 AT_ONCE = 1 << 20  # numbers: so many are compared at once, to need little memory beside the gradient
 MOST_ASKED = 16  # ranks: of more, nobody looks whose numbers they are
+TRIES = 1, -2  # times the numbers: what is left over of the first try can't pass for right in the second
+UNCHANGED = "all were left as they were"
 MOST_TOLD = 3  # different things that ranks say in an error
 
 
@@ -14,7 +16,8 @@ class Compared:
     """A function that sums over ranks; before the first sum of each length it is tried, and compared with the native sum.
 
     It is tried on the numbers that it is to sum, and on others where these are 0 on a rank, as between parameters: a sum of zeros
-    says nothing. Where any rank finds another number than it should be, all raise.
+    says nothing. Then on other numbers: MPI may let go a rank that has sent a message too many, which the next call receives.
+    Where any rank finds another number than it should be, all raise.
 
     Parameters
     ----------
@@ -30,25 +33,26 @@ class Compared:
 
     Notes
     -----
-    Cost, once a length: a copy, one more call, and two native sums of as many numbers.  P numbers may be added in any order, so
+    Cost, once a length: a copy, two more calls, and four native sums of as many numbers.  P numbers may be added in any order, so
     what is off by less than ``P eps sum |x|`` is right.
     """
 
     def __init__(self, function, parameters):
-        self.function, self.parameters, self.known = function, parameters, set()
+        self.function, self.parameters, self.known, self.returned = function, parameters, set(), None
 
     def __call__(self, comm, array):
         if array.size not in self.known:
-            self._try(comm, array)
+            for times in TRIES:
+                self._try(comm, array, array.dtype.type(times))
             self.known.add(array.size)
         self.function(comm, array)
 
-    def _try(self, comm, array):
-        found = filled(array, comm.rank)
-        self.function(comm, found)
+    def _try(self, comm, array, times):
+        found = filled(array, comm.rank) * times
+        self.returned = self.function(comm, found)
         for start in range(0, array.size, AT_ONCE):
-            part = array[start : start + AT_ONCE]
-            self._compare(comm, part, filled(part, comm.rank), found[start : start + AT_ONCE], start + AT_ONCE >= array.size)
+            part, ends = array[start : start + AT_ONCE], start + AT_ONCE >= array.size
+            self._compare(comm, part, filled(part, comm.rank) * times, found[start : start + AT_ONCE], ends)
 
     def _compare(self, comm, part, given, found, ends):
         """Raise `WrongSum` on all ranks if a number is wrong on any."""
@@ -59,6 +63,8 @@ class Compared:
             if comm.Allreduce(int(wrong.any()), "max"):
                 others = others_hint(comm, given, found, right, bound)  # which asks them, so all ranks have to
                 hint = own_hint(given, found, right, bound, wrong, comm.size, ends) or others
+                if hint == UNCHANGED and isinstance(self.returned, np.ndarray):
+                    hint += "; what the function returns is not looked at: write it into the array, array[:] = ..."
                 self._tell(comm, part, found, right, wrong, hint)
 
     def _tell(self, comm, part, found, right, wrong, hint):
@@ -111,7 +117,7 @@ def own_hint(given, found, right, bound, wrong, ranks, ends):
     if not places.size or not np.array_equal(found[wrong], given[wrong]):
         return ""
     if places.size == wrong.size:
-        return "all were left as they were"
+        return UNCHANGED
     if places.size == 1:
         return f"the {'last number' if ends and wrong[-1] else 'number'} was left as it was"
     return f"{places.size} numbers were left as they were"

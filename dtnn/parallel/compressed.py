@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..allowed import flag, number
 from ..comm.collectives.ring import ring_all_gather
 from . import codecs
 from .settings import one_of
@@ -63,8 +64,9 @@ class Compressed:
 
     def __post_init__(self):
         one_of(self, "kind", KINDS)
-        if not (isinstance(self.keep, (int, float)) and 0 < self.keep <= 1):
-            raise ValueError(f"Compressed(keep={self.keep!r}): give the share of the numbers to send, in (0, 1], such as 0.01")
+        wanted = "the share of the numbers to send, in (0, 1], such as 0.01"
+        number("Compressed's keep", self.keep, wanted, lambda keep: 0 < keep <= 1)
+        flag("Compressed's error_feedback", self.error_feedback)
 
     def begin(self, comm, parameters, optimizer):
         """See `Strategy`."""
@@ -103,6 +105,7 @@ class Feedback(Exchange):
         ring_all_gather(self.comm, table.reshape(-1))
         _, decoding = measured(self._decode, table, grad)  # in the order of ranks, so with the same bits everywhere
         self.packed = encoding + decoding
+        mark_not_finite(grad, tail)  # the sum may be too large where no part is; all ranks have the same
         return self.comm.bytes - before
 
     def _placed(self, grad):

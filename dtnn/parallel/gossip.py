@@ -87,11 +87,11 @@ class Mixing(Exchange):
 
     def combine(self, tail, count, total, progress):
         before, (_, grad), tail = self.comm.bytes, self.trained, self.parameters.tail(tail)
+        grad *= self.comm.size
         self.frozen = mark_not_finite(grad, tail) or self.frozen
         self.late = self.equal and not self.prompt and self.comm.size > 1
         if not (self.quiet or self.late):
             self.comm.Allreduce(tail)
-        grad *= self.comm.size
         self.tail = tail
         return self.comm.bytes - before
 

@@ -98,13 +98,13 @@ class Averaging(Exchange):
         if self.alike:
             return AllReduce().reduce(self.comm, self.parameters, tail)
         before, (_, grad), tail = self.comm.bytes, self.trained, self.parameters.tail(tail)
+        if count:
+            grad *= total / count
         self.frozen = mark_not_finite(grad, tail) or self.frozen
         self.due = self._due(progress.step)
         self.late = self.due and not self.prompt and self.comm.size > 1
         if not (self.quiet or self.late):
             self.comm.Allreduce(tail)
-        if count:
-            grad *= total / count
         self.tail = tail
         return self.comm.bytes - before
 

@@ -79,6 +79,26 @@ def test_a_gradient_that_is_not_finite_on_one_rank_ends_all_before_the_update(st
     assert all(run_threads(job, 3))
 
 
+class Huge(Layer):
+    """In step 2 each rank's gradients can be held, their sum can't."""
+
+    def forward(self, x, step=None):
+        return x, lambda dy: np.full_like(dy, 2e38 / dy.shape[-1]) if step.number == 2 else dy
+
+
+@strategies
+def test_a_sum_that_is_too_large_ends_all_before_the_update(strategy):
+    def job(comm):
+        model = Model(Linear(3), Huge(), input_shape=(4,))
+        told = pytest.raises(NotFinite, match=r"step 2 .*the gradient of linear_1\.(weight|bias)")
+        with told, np.errstate(over="ignore", invalid="ignore"):
+            list(train(comm, model, rows(), epochs=5, batch_size=6, strategy=strategy))
+        return np.isfinite(model.parameters.value).all()
+
+    if strategy not in (Compressed("fp16"), Compressed("sign")):  # which send none that is so large
+        assert all(run_threads(job, 3))
+
+
 @strategies
 def test_the_bytes_of_a_step_are_counted(strategy):
     def job(comm):
@@ -103,6 +123,15 @@ def test_packing_is_a_phase_of_its_own(strategy, packs):
         assert 0.6 < parts / sum(ledger.seconds for ledger in ledgers) <= 1.0001, (
             "packing is counted once; a busy machine stands still"
         )
+
+
+@pytest.mark.parametrize("largest", [0.0, 1e-45, 2.5e-43, 1e-38, 1.0, 3e38])
+@pytest.mark.parametrize("strategy", CODED, ids=repr)
+def test_what_is_sent_has_the_sign_of_what_was_to_be_sent(strategy, largest):
+    array, sent = np.linspace(-largest, largest, 41, dtype=np.float32), np.zeros(41, np.float32)
+    strategy.add_decoded(sent, strategy.encode(array))
+    assert (sent * np.sign(array) >= 0).all()
+    assert np.abs(sent).max() <= largest
 
 
 def test_the_optimizer_state_is_divided():
@@ -253,6 +282,8 @@ def test_pieces_are_smaller():
         (lambda: Compressed("topk"), ValueError, ["kind='topk'", "did you mean 'top_k'?"]),
         (lambda: Compressed("zzz"), ValueError, ["kind='zzz'", "there are 'top_k', 'int8'"]),
         (lambda: Compressed(keep=0), ValueError, ["keep=0", "such as 0.01"]),
+        (lambda: Compressed(keep="1"), TypeError, ["Compressed's keep='1'", "such as 0.01"]),
+        (lambda: Compressed(error_feedback=1), TypeError, ["error_feedback=1", "True or False"]),
         (lambda: ParameterServer(-1), ValueError, ["ParameterServer(staleness=-1)", "0 is synchronous"]),
         (lambda: ParameterServer(2, exact=1), TypeError, ["ParameterServer(exact=1)", "True or False"]),
         (lambda: ParameterServer(None, exact=True), ValueError, ["staleness=None, exact=True", "such as staleness=2"]),
