@@ -123,6 +123,8 @@ class Cluster:
         ----------
         name : str, optional
             Of its folder, as `dtnn list` shows it; else this notebook's own, else the only one.
+        timeout, on_wait
+            As for a `Cluster` that is started.
 
         Returns
         -------

@@ -5,6 +5,8 @@ import sys
 import threading
 import time
 
+from . import here
+
 FIRST, PERIOD = 1.0, 0.5  # seconds until the line appears, and between its updates
 
 
@@ -56,9 +58,7 @@ def _tick(show, said, over):
 
 
 def _line_for_here():
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython else None
-    if shell is not None and getattr(shell, "kernel", None) is not None:
+    if getattr(here.notebook(), "kernel", None) is not None:
         return _NotebookLine()
     return _terminal_line if getattr(sys.stderr, "isatty", lambda: False)() else _nowhere
 

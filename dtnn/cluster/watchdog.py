@@ -35,14 +35,13 @@ def members(folder):
     return _members_elsewhere(folder)
 
 
-def sweep(folder, patience=PATIENCE, late=0.0):
-    """End everything that belongs to a cluster: asked first, ended by force after `patience` seconds.
+def sweep(folder, late=0.0):
+    """End everything that belongs to a cluster: asked first, ended by force after `PATIENCE`.
 
     Parameters
     ----------
     folder : str
         The cluster's.
-    patience : float
     late : float
         Seconds without a find after which nothing more is expected.
 
@@ -57,9 +56,9 @@ def sweep(folder, patience=PATIENCE, late=0.0):
         for pid in found:
             quiet = now
             first = asked.setdefault(pid, now)
-            if now - first > patience + 5.0:
+            if now - first > PATIENCE + 5.0:
                 return found
-            if first == now or now - first > patience:
+            if first == now or now - first > PATIENCE:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, signal.SIGTERM if first == now else signal.SIGKILL)
         if not found and now - quiet >= late:

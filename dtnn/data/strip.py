@@ -5,16 +5,16 @@ import zlib
 
 import numpy as np
 
+GAP = 2  # pixels between two images, transparent
 
-def strip(images, gap=2):
+
+def strip(images):
     """A PNG of the images side by side.
 
     Parameters
     ----------
     images : ndarray, (N, H, W, 1) or (N, H, W, 3)
         uint8, or floats, of which the smallest becomes black and the largest white.
-    gap : int
-        Pixels between two of them, transparent.
 
     Returns
     -------
@@ -26,9 +26,9 @@ def strip(images, gap=2):
     b'\\x89PNG\\r\\n\\x1a\\n'
     """
     count, height, width = images.shape[:3]
-    pixels = np.zeros((height, count * (width + gap) - gap, 4), np.uint8)  # red, green, blue, opacity
+    pixels = np.zeros((height, count * (width + GAP) - GAP, 4), np.uint8)  # red, green, blue, opacity
     for k, image in enumerate(_in_bytes(images)):
-        place = pixels[:, k * (width + gap) : k * (width + gap) + width]
+        place = pixels[:, k * (width + GAP) : k * (width + GAP) + width]
         place[..., :3], place[..., 3] = image, 255
     rows = b"".join(b"\0" + row.tobytes() for row in pixels)  # 0: no filter
     header = struct.pack(">IIBBBBB", pixels.shape[1], height, 8, 6, 0, 0, 0)  # 8 bits, with opacity

@@ -9,7 +9,7 @@ from .build_checks import check_samples
 from .layer import Layer
 from .numbers import pair, plain
 from .passes import Pass, checked, joined
-from .pooling import pool_output, pool_window
+from .pooling import MaxPool2d, pool_output, pool_window
 
 
 class AvgPool2d(Layer):
@@ -41,18 +41,13 @@ class AvgPool2d(Layer):
     (6, 14, 14)
     """
 
-    replays = True
+    replays, build = True, MaxPool2d.build
 
     def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):
         self.kernel_size, self.stride, self.padding = map(plain, (kernel_size, stride, padding))
         self.ceil_mode = flag("AvgPool2d: ceil_mode", ceil_mode)
         self.count_include_pad = flag("AvgPool2d: count_include_pad", count_include_pad)
         self._size, self._stride, self._padding = pool_window("AvgPool2d", kernel_size, stride, padding)
-
-    def build(self, shape, rng):
-        """(C, H, W) -> (C, HO, WO)"""
-        check_samples(self, shape, "(C, H, W)", "pooling comes before Flatten()")
-        return (shape[0], *pool_output(self, shape))
 
     def forward(self, x, step=None):
         """y, backward"""

@@ -6,6 +6,8 @@ from typing import NamedTuple
 from .check_weights import check_layers
 from .tree import named_layers, named_parameters
 
+MOST = 48  # letters of a cell
+
 
 class Row(NamedTuple):
     """One layer: its name, the call that makes it, shape of one sample behind it, its parameters, bytes of their gradient."""
@@ -55,9 +57,9 @@ def _html_cell(place, text):
     return f'<td style="{style}"{whole}>{html.escape(_short(text))}</td>'
 
 
-def _short(text, most=48):
+def _short(text):
     """A long constructor call is cut, so that the table stays one."""
-    return text if len(text) <= most else text[: most - 3] + "..."
+    return text if len(text) <= MOST else text[: MOST - 3] + "..."
 
 
 def summary(net):

@@ -87,3 +87,14 @@ def test_an_error_of_the_function_itself_comes_through():
     with pytest.raises(IndexError) as caught:
         check_allreduce(job, ranks=[3])
     assert caught.value.rank == 1
+
+
+def test_the_numbers_of_ranks_and_the_lengths_are_those_that_are_asked_for():
+    tried = set()
+
+    def noted(comm, array):
+        tried.add((comm.size, array.size))
+        collectives.ring(comm, array)
+
+    check_allreduce(noted, ranks=[3], lengths=[4, 17])
+    assert tried == {(3, 4), (3, 17)}
