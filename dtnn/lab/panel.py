@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import html
 import sys
 import threading
 import uuid
@@ -13,7 +14,9 @@ _former = {}  # the panel that each cell made last, so that the same cell's next
 class Panel:
     """Shows `box` where there are widgets; elsewhere `words()` and, if there is one, the picture `png()`.
 
-    A cell that is run again replaces the panel it made before: that one is closed, with all it had started.
+    These have an output of their own below the widgets', which is not seen while the widgets are: a page that was saved with
+    widgets, but can't draw them, leaves theirs empty. A cell that is run again replaces the panel it made before: that one is
+    closed, with all it had started.
     """
 
     box = _display = None
@@ -32,8 +35,14 @@ class Panel:
             self.box.close()
 
     def _ipython_display_(self):
-        self._display = self._display or f"dtnn-{uuid.uuid4().hex}"
-        self._send(update=False)
+        from IPython.display import display
+
+        if self._display is None:
+            self._display = f"dtnn-{uuid.uuid4().hex}"
+            self.box.add_class(self._display)
+        view = {**(self.box._repr_mimebundle_() or {}), "text/plain": ""}
+        display(view, raw=True, display_id=self._display)
+        self._keep(update=False)
 
     @property
     def displayed(self):
@@ -43,12 +52,23 @@ class Panel:
     def keep_picture(self):
         """Put the present words and picture into what was displayed, so that a saved notebook has them."""
         if self.displayed:
-            self._send(update=True)
+            self._keep(update=True)
 
-    def _send(self, update):
+    def _keep(self, update):
         from IPython.display import display
 
-        display(self._repr_mimebundle_(), raw=True, display_id=self._display, update=update)
+        display(self._kept(), raw=True, display_id=f"{self._display}-kept", update=update)
+
+    def _kept(self):
+        """What pages without widgets show."""
+        words, picture = self.words(), self.png()
+        shown = f'<pre style="white-space: pre-wrap">{html.escape(words)}</pre>'
+        bundle = {"text/plain": words}
+        if picture:
+            bundle["image/png"] = base64.b64encode(picture).decode()
+            shown += f'<img alt="" style="max-width: 100%" src="data:image/png;base64,{bundle["image/png"]}">'
+        hidden = f"<style>body:has(.{self._display}) .{self._display}-kept {{ display: none; }}</style>"
+        return {**bundle, "text/html": f'{hidden}<div class="{self._display}-kept">{shown}</div>'}
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         bundle = {**(self.box._repr_mimebundle_() or {}), "text/plain": self.words()}

@@ -80,7 +80,7 @@ class Display:
 
 
 class Widgets(Display):
-    """An ipywidgets.Image of fixed size with a small line below; the last picture is also stored as a plain PNG."""
+    """An ipywidgets.Image of fixed size with a small line below; in the end a plain PNG in their place, for any page."""
 
     def show(self, live):
         """Show the picture of this moment: in the widget, or where the front end has none, in the display itself."""
@@ -93,10 +93,11 @@ class Widgets(Display):
             self.line.value = _line(live)
 
     def close(self, live):
-        """Leave the last picture: in the widget, and in the display for pages that have no widgets."""
+        """Leave the last picture: in the display instead of the widgets, which a page that is saved might not be able to draw."""
         png = live.last_png()
         self.image.value, self.line.value = png, _line(live)
-        self._put({**self._view(), **self._bundle(live, png)}, live)
+        bundle = self._bundle(live, png)
+        self._put({**bundle, "text/html": _page(live, bundle["image/png"])}, live)
 
     def _begin(self, live):
         import ipywidgets
@@ -165,6 +166,13 @@ def _form(word, parts, columns):
 
 def _columns():
     return shutil.get_terminal_size().columns or 80
+
+
+def _page(live, picture):
+    """The picture and the line below it as HTML."""
+    size = f"width: {live.width}px; max-width: 100%; height: auto"
+    image = f'<img class="dtnn-live" alt="" style="{size}" src="data:image/png;base64,{picture}">'
+    return f'{image}<div style="margin: 0 0 4px 12px">{_line(live)}</div>'
 
 
 def _line(live, detail=None):

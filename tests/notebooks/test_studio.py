@@ -36,8 +36,9 @@ def ran(tmp_path_factory):
 
 
 def shown(book, name):
-    (output,) = next(cell for cell in book.cells if cell.id == name).outputs
-    return output["data"]
+    view, kept = next(cell for cell in book.cells if cell.id == name).outputs
+    assert view["data"]["text/plain"] == ""
+    return kept["data"]
 
 
 @pytest.mark.limit(160)
@@ -56,6 +57,7 @@ def test_a_page_without_widgets_has_words_and_a_picture(ran, cell, words):
     assert data["text/plain"].startswith(words)
     assert "VBox" not in data["text/plain"]
     assert ("image/png" in data) == (cell != "cluster")
+    assert ("data:image/png" in data["text/html"]) == (cell != "cluster")
 
 
 @pytest.mark.limit(160)
