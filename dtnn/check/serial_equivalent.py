@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from .. import known
+from .. import known, phrases
 from ..allowed import number, shown, whole
 from ..data import samples
 from ..optim import SGD
@@ -47,7 +47,7 @@ class Equivalence:
         return self.agree
 
     def __str__(self):
-        head = f"{self.ranks} ranks and one {'agree' if self.agree else 'differ'} (distance {self.distance:.1e})"
+        head = f"{phrases.ranks(self.ranks)} and one {'agree' if self.agree else 'differ'} (distance {self.distance:.1e})"
         return f"{head}: {self.text}" if self.text else head
 
 

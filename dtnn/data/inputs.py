@@ -71,8 +71,15 @@ def check_inputs(x, input_shape, tokens=False, name="x"):
         raise TypeError(
             f"{name} has dtype {x.dtype}, but the model begins with Embedding, which takes tokens: {name}.astype(np.int32)"
         )
+    check_any(x, name)
     if have != want:
         raise ValueError(f"{name} has samples of shape {have}, the model takes {want}: {_advice(have, want, x.shape, name)}")
+
+
+def check_any(x, name):
+    """A ValueError if there is no number in it."""
+    if x.size == 0:
+        raise ValueError(f"{name} is empty (shape {x.shape}): at least one sample is needed; check how it was selected")
 
 
 def check_finite(x, name):
@@ -115,8 +122,7 @@ def _check_shape(x, name):
             f"{name} has shape {x.shape}: a batch of samples is needed, the samples along the first axis. "
             f"One feature a sample: {name}.reshape(-1, 1); one sample of many: {name}.reshape(1, -1)"
         )
-    if x.size == 0:
-        raise ValueError(f"{name} is empty (shape {x.shape}): at least one sample is needed; check how it was selected")
+    check_any(x, name)
 
 
 def _known_dtype(x, name):

@@ -95,6 +95,8 @@ def test_ragged_input_is_refused():
 def test_empty_and_flat_inputs_are_refused():
     with pytest.raises(ValueError, match=r"x_train is empty \(shape \(0, 3\)\): at least one sample"):
         Samples(np.zeros((0, 3), np.float32), [], part="_train")
+    with pytest.raises(ValueError, match=r"x is empty \(shape \(0, 3\)\): at least one sample"):
+        Samples(np.zeros((4, 3), np.float32), [0, 1, 0, 1])[:0].suit((3,), 2)
     with pytest.raises(ValueError, match=r"x has shape \(3,\): .*x.reshape\(-1, 1\)"):
         Samples(np.zeros(3, np.float32), [0, 0, 0])
 
