@@ -71,7 +71,7 @@ class Studio(Panel):
         middle.layout.flex, middle.layout.width = "1 1 320px", "auto"
         self.training.box.layout.flex = "2 1 600px"
         bench = widgets.Box([left, middle, self.training.box], layout=WRAP)
-        self.box = enlarged(widgets.VBox([style(), self.training.bar, bench]).add_class("dtnn-studio"), big)
+        self.box = enlarged(widgets.VBox([style(), self.training.bar.box, bench]).add_class("dtnn-studio"), big)
         if big:
             self.training.insights.enlarge(DENSE)
 
@@ -112,7 +112,7 @@ class Studio(Panel):
             self.building.edit(self.builder.reshape, data.input_shape)
 
     def _edited(self):
-        self.training.message.say("")
+        self.training.bar.message.say("")
 
     def close(self):
         """End what runs, stop the cluster that was started here, take the widgets away."""

@@ -53,7 +53,7 @@ def studio():
 
 def trained(studio):
     async def notebook():
-        studio.training.train_button.click()
+        studio.training.bar.train.click()
         end = time.monotonic() + 40
         while studio.training.busy:
             assert time.monotonic() < end
@@ -98,7 +98,7 @@ def test_one_that_is_wrong_is_told_where_it_is_chosen_and_not_trained_with(studi
     assert settings.strategy.message.text == told
     trained(studio)
     assert studio.run is None
-    assert studio.training.message.text == told
+    assert studio.training.bar.message.text == told
     settings.strategy._names["lazy"] = mine_too  # the cell is run again
     settings.refresh()
     assert settings.strategy.message.text == ""
@@ -144,7 +144,7 @@ def test_the_training_uses_it(studio, tmp_path, where):
     with open(path) as file:
         assert len(file.readlines()) > 10, "it was tried when it was chosen"
     trained(studio)
-    assert studio.run.state == "done", studio.training.message.text
+    assert studio.run.state == "done", studio.training.bar.message.text
     with open(path) as file:
         assert file.read().split().count(str(studio.model.parameters.trainable)) == 64, "one sum a step, and one to try it"
 
@@ -189,5 +189,5 @@ def test_strategies_of_the_notebook_are_offered_and_trained_with(studio):
     assert settings.settings()["strategy"].steps == 5
     assert "strategy=Every(steps=5)" in settings.python.value
     trained(studio)
-    assert studio.run.state == "done", studio.training.message.text
+    assert studio.run.state == "done", studio.training.bar.message.text
     assert studio.run.records.last(dtnn.records.Start).settings["strategy"] == "Every(5)"

@@ -28,7 +28,7 @@ async def until(true, studio, seconds=40):
     """Give the loop time until something is true."""
     end = time.monotonic() + seconds
     while not true():
-        assert time.monotonic() < end, (studio.run, studio.training.state.value, studio.training.message.text)
+        assert time.monotonic() < end, (studio.run, studio.training.bar.state.value, studio.training.bar.message.text)
         await asyncio.sleep(0.02)
 
 
@@ -36,7 +36,7 @@ def trained(studio):
     """Click on Train within a loop, as in a notebook, and wait for the end."""
 
     async def notebook():
-        studio.training.train_button.click()
+        studio.training.bar.train.click()
         await until(lambda: not studio.training.busy, studio)
 
     asyncio.run(notebook())
@@ -45,15 +45,15 @@ def trained(studio):
 def test_a_click_trains_and_the_model_has_learnt(studio):
     before = studio.model.state_dict()["linear_1.weight"]
     trained(studio)
-    assert studio.training.message.text == ""
+    assert studio.training.bar.message.text == ""
     assert studio.run.state == "done"
     assert studio.run.size == 2
     assert studio.training.pane.text.startswith("done")
     assert studio.model.steps == 63
     assert not np.array_equal(before, studio.model.state_dict()["linear_1.weight"])
     assert studio.png()[1:4] == b"PNG"
-    assert not studio.training.train_button.disabled
-    assert studio.training.stop_button.disabled
+    assert not studio.training.bar.train.disabled
+    assert studio.training.bar.stop.disabled
 
 
 def test_the_same_layers_go_on_and_others_begin_anew(studio):
@@ -93,14 +93,14 @@ def test_the_loop_stays_free_and_a_second_click_does_nothing(studio):
     async def notebook():
         ticking = asyncio.ensure_future(tick(ticks))
         begin = time.monotonic()
-        training.train_button.click()
-        training.train_button.click()
+        training.bar.train.click()
+        training.bar.train.click()
         training.train()
         assert time.monotonic() - begin < 1, "a click doesn't wait for what it has begun"
         await until(newest, studio)
         run = studio.run
-        training.stop_button.click()
-        training.stop_button.click()
+        training.bar.stop.click()
+        training.bar.stop.click()
         await until(lambda: not training.busy, studio)
         ticking.cancel()
         assert studio.run is run, "one run, however often it was clicked"
@@ -117,29 +117,29 @@ def test_double_clicks_on_pause_and_then_on_stop_lose_nothing(studio, mouse):
     before = studio.model.state_dict()["linear_1.weight"]
 
     async def notebook():
-        training.train_button.click()
+        training.bar.train.click()
         await until(lambda: studio.run and studio.run.records.last(dtnn.records.Step), studio)
-        training.pause_button.click()
-        training.pause_button.click()
+        training.bar.pause.click()
+        training.bar.pause.click()
         await until(lambda: studio.run.state == "paused", studio)
         step = studio.run.records.last(dtnn.records.Step).step
-        training.step_button.click()
-        training.step_button.click()
+        training.bar.step.click()
+        training.bar.step.click()
         await until(lambda: studio.run.records.last(dtnn.records.Step).step > step, studio)
         await asyncio.sleep(0.3)
         assert studio.run.state == "paused", "a double click is one click"
         assert studio.run.records.last(dtnn.records.Step).step == step + 1
-        training.stop_button.click()
-        training.stop_button.click()
+        training.bar.stop.click()
+        training.bar.stop.click()
         await asyncio.sleep(0.1)
-        training.stop_button.click()
+        training.bar.stop.click()
         await until(lambda: not training.busy, studio)
 
     asyncio.run(notebook())
     assert studio.run.state == "stopped"
     assert studio.model.steps == studio.run.records.last(dtnn.records.Step).step
     assert not np.array_equal(before, studio.model.state_dict()["linear_1.weight"])
-    assert training.message.text == ""
+    assert training.bar.message.text == ""
 
 
 class Hangs(dtnn.nn.Layer):
@@ -162,18 +162,18 @@ def test_a_run_that_does_not_end_as_asked_is_ended_by_a_later_click_and_what_was
     before, told = studio.model.state_dict()["linear_1.weight"], []
 
     async def notebook():
-        training.train_button.click()
+        training.bar.train.click()
         await until(lambda: studio.run and newest(studio.run), studio)
         monkeypatch.setattr(Hangs, "now", True)
         await asyncio.sleep(0.2)
-        training.stop_button.click()
-        training.stop_button.click()
+        training.bar.stop.click()
+        training.bar.stop.click()
         assert not studio.run._interrupt_asked, "the second click came before the first could be obeyed"
-        await until(lambda: "Stop once more" in training.state.value, studio)
+        await until(lambda: "Stop once more" in training.bar.state.value, studio)
         told.append(newest(studio.run))
-        training.stop_button.click()
-        training.stop_button.click()
-        assert "ending at once" in training.state.value
+        training.bar.stop.click()
+        training.bar.stop.click()
+        assert "ending at once" in training.bar.state.value
         await until(lambda: not training.busy, studio)
 
     asyncio.run(notebook())
@@ -181,7 +181,7 @@ def test_a_run_that_does_not_end_as_asked_is_ended_by_a_later_click_and_what_was
     (kept,) = told
     assert newest(studio.run) is None, "it is no longer held here"
     assert studio.model.steps == kept.step > 0
-    assert f"the model has those after step {kept.step:,}" in training.message.text
+    assert f"the model has those after step {kept.step:,}" in training.bar.message.text
     assert not np.array_equal(before, studio.model.state_dict()["linear_1.weight"])
     assert np.array_equal(kept["linear_1.weight"], studio.model.state_dict()["linear_1.weight"])
     monkeypatch.setattr(Hangs, "now", False)
@@ -193,7 +193,7 @@ def test_closing_keeps_what_was_trained():
     studio.settings.launcher.value, studio.settings.epochs.value = "threads of this process", 10**6
 
     async def notebook():
-        studio.training.train_button.click()
+        studio.training.bar.train.click()
         await until(lambda: studio.run and studio.run.records.last(dtnn.records.Step), studio)
         studio.close()
         await until(lambda: studio.cluster.state == "stopped", studio)
@@ -210,22 +210,22 @@ def test_pause_step_another_rate_and_on(studio):
         return studio.run.records.last(dtnn.records.Step) if studio.run else None
 
     async def notebook():
-        training.train_button.click()
+        training.bar.train.click()
         await until(newest, studio)
         run = studio.run
-        training.pause_button.click()
-        await until(lambda: run.state == "paused" and training.pause_button.description == "Resume", studio)
+        training.bar.pause.click()
+        await until(lambda: run.state == "paused" and training.bar.pause.description == "Resume", studio)
         step = newest().step
-        training.step_button.click()
+        training.bar.step.click()
         await until(lambda: newest().step == step + 1 and run.state == "paused", studio)
-        training.lr.value = 0.005
-        training.lr_button.click()
-        training.pause_button.click()
+        training.bar.rate.value = 0.005
+        training.bar.set_rate.click()
+        training.bar.pause.click()
         await until(lambda: newest().lr == 0.005, studio)
-        training.lr.value = -1.0
-        training.lr_button.click()
-        assert "-1" in training.message.text
-        training.stop_button.click()
+        training.bar.rate.value = -1.0
+        training.bar.set_rate.click()
+        assert "-1" in training.bar.message.text
+        training.bar.stop.click()
         await until(lambda: not training.busy, studio)
 
     asyncio.run(notebook())
@@ -239,35 +239,35 @@ def test_a_step_is_made_phase_by_phase(studio):
         return studio.run.records.last(kind) if studio.run else None
 
     async def notebook():
-        assert training.phase_button.disabled
-        training.train_button.click()
+        assert training.bar.one_phase.disabled
+        training.bar.train.click()
         await until(lambda: last(dtnn.records.Step), studio)
-        training.pause_button.click()
+        training.bar.pause.click()
         await until(lambda: studio.run.state == "paused", studio)
         step = last(dtnn.records.Paused).step
-        assert training.phase.value == ""
+        assert training.bar.phases.value == ""
         for name in ("forward", "backward", "reduce", "update"):
-            training.phase_button.click()
-            await until(lambda: f"<b>✓ {name}</b>" in training.phase.value, studio)  # noqa: B023
-            assert f"{name} of step {step + 1:,} in" in training.phase.value
-            assert training.phase.layout.display == ""
+            training.bar.one_phase.click()
+            await until(lambda: f"<b>✓ {name}</b>" in training.bar.phases.value, studio)  # noqa: B023
+            assert f"{name} of step {step + 1:,} in" in training.bar.phases.value
+            assert training.bar.phases.layout.display == ""
         assert last(dtnn.records.Step).step == step + 1
-        training.phase_button.click()
+        training.bar.one_phase.click()
         await until(lambda: f"in step {step + 2:,}, after forward" in training.pane.text, studio)
-        assert f"forward of step {step + 2:,}" in training.phase.value
+        assert f"forward of step {step + 2:,}" in training.bar.phases.value
         assert "forward of step" not in training.pane.line.value, "once is enough"
         assert f"step {step + 1:,} ·" in training.pane.line.value
-        training.pause_button.click()
-        await until(lambda: last(dtnn.records.Step).step > step + 5 and training.phase.value == "", studio)
-        training.phase_button.click()
-        await until(lambda: "forward</b>" in training.phase.value, studio)
-        training.stop_button.click()
+        training.bar.pause.click()
+        await until(lambda: last(dtnn.records.Step).step > step + 5 and training.bar.phases.value == "", studio)
+        training.bar.one_phase.click()
+        await until(lambda: "forward</b>" in training.bar.phases.value, studio)
+        training.bar.stop.click()
         await until(lambda: not training.busy, studio)
 
     asyncio.run(notebook())
     assert studio.run.state == "stopped"
-    assert training.phase.value == ""
-    assert training.phase_button.disabled
+    assert training.bar.phases.value == ""
+    assert training.bar.one_phase.disabled
 
 
 def test_a_strategy_without_common_phases_says_so(studio):
@@ -276,11 +276,11 @@ def test_a_strategy_without_common_phases_says_so(studio):
     studio.settings.strategy.form.controls["staleness"].value = "None"
 
     async def notebook():
-        training.train_button.click()
+        training.bar.train.click()
         await until(lambda: studio.run and studio.run.records.last(dtnn.records.Step), studio)
-        training.phase_button.click()
-        assert "lets each worker be at a step of its own; use staleness=0" in training.message.text
-        training.stop_button.click()
+        training.bar.one_phase.click()
+        assert "lets each worker be at a step of its own; use staleness=0" in training.bar.message.text
+        training.bar.stop.click()
         await until(lambda: not training.busy, studio)
 
     asyncio.run(notebook())
@@ -291,23 +291,23 @@ def test_what_is_wrong_is_said_where_it_is_and_the_buttons_come_back(studio):
     studio.builder.add("Conv2d(3, 3)", 2)
     trained(studio)
     assert studio.run is None
-    assert "layer 3 (conv2d_1, Conv2d(3, 3))" in studio.training.message.text
-    assert not studio.training.train_button.disabled
+    assert "layer 3 (conv2d_1, Conv2d(3, 3))" in studio.training.bar.message.text
+    assert not studio.training.bar.train.disabled
     studio.building.undo.click()
     studio.settings.batch.value = 1
     trained(studio)
-    assert "batch_size=1 is less than one sample for each of 2 ranks" in studio.training.message.text
-    assert not studio.training.train_button.disabled
+    assert "batch_size=1 is less than one sample for each of 2 ranks" in studio.training.bar.message.text
+    assert not studio.training.bar.train.disabled
 
 
 def test_what_is_hardly_meant_is_said_and_trained_all_the_same(studio):
     studio.builder.add("Softmax()")
     trained(studio)
-    assert "the last layer is Softmax(), and cross_entropy makes a softmax of what it gives" in studio.training.message.text
+    assert "the last layer is Softmax(), and cross_entropy makes a softmax of what it gives" in studio.training.bar.message.text
     assert studio.run.state == "done"
     studio.building.undo.click()
     trained(studio)
-    assert studio.training.message.text == ""
+    assert studio.training.bar.message.text == ""
 
 
 def test_a_rank_that_fails_is_told_in_the_live_view(studio):
@@ -322,7 +322,7 @@ def test_a_rank_that_fails_is_told_in_the_live_view(studio):
     trained(studio)
     assert studio.run.state == "failed"
     assert "ZeroDivisionError: no good" in studio.training.pane.text
-    assert not studio.training.train_button.disabled
+    assert not studio.training.bar.train.disabled
     studio.building.undo.click()
     trained(studio)
     assert studio.run.state == "done", "the next run is right"
@@ -383,7 +383,7 @@ def test_numbers_are_predicted_with_a_loss_that_suits_them(studio):
     studio.settings.epochs.value, studio.settings.batch.value = 20, 20
     studio.settings.optimizer.form.controls["lr"].value = 0.01
     trained(studio)
-    assert studio.training.message.text == ""
+    assert studio.training.bar.message.text == ""
     assert studio.run.state == "done"
     losses = studio.run.history.history["loss"]
     assert losses[-1] < losses[0] / 4
@@ -501,7 +501,7 @@ def test_a_cluster_of_the_users_is_used_and_left_running():
         studio = Studio(dtnn.zoo.mlp(hidden=(16,)), cluster=cluster)
         studio.settings.epochs.value = 1
         trained(studio)
-        assert studio.run.state == "done", studio.training.message.text
+        assert studio.run.state == "done", studio.training.bar.message.text
         assert studio.cluster is cluster
         studio.close()
         assert cluster.state == "running"
@@ -755,9 +755,9 @@ def test_any_step_that_was_looked_at_closely_can_be_chosen(studio):
     studio.settings.epochs.value = 10**6
 
     async def notebook():
-        studio.training.train_button.click()
+        studio.training.bar.train.click()
         await until(lambda: studio.run and len(studio.run.timeline().steps) > 2, studio)
-        studio.training.stop_button.click()
+        studio.training.bar.stop.click()
         await until(lambda: not studio.training.busy, studio)
 
     asyncio.run(notebook())
@@ -783,7 +783,7 @@ def test_what_is_looked_at_follows_the_run_but_not_at_the_cost_of_the_ranks(stud
     asked = []
 
     async def notebook():
-        studio.training.train_button.click()
+        studio.training.bar.train.click()
         await until(lambda: studio.run and len(studio.run.timeline().steps) > 1, studio)
         for tab, answer in (("one step", insights.step), ("time", insights.words), ("ranks", insights.ranks)):
             insights.what.value = "time, now"
@@ -803,7 +803,7 @@ def test_what_is_looked_at_follows_the_run_but_not_at_the_cost_of_the_ranks(stud
         asked.clear()
         await asyncio.sleep(1.0)
         assert asked == []
-        studio.training.stop_button.click()
+        studio.training.bar.stop.click()
         await until(lambda: not studio.training.busy, studio)
 
     asyncio.run(notebook())
@@ -833,8 +833,8 @@ def test_gradients_that_were_kept_are_shown_when_the_run_has_ended(studio):
 
 def test_the_buttons_are_above_all_else_and_the_view_comes_below_them_when_it_has_something_to_show(studio):
     _, bar, bench = studio.box.children
-    assert bar is studio.training.bar
-    assert studio.training.train_button in bar.children[0].children
+    assert bar is studio.training.bar.box
+    assert studio.training.bar.train in bar.children[0].children
     assert bench.children[-1] is studio.training.box
     assert "dtnn-began" not in studio.training.box._dom_classes
     trained(studio)
@@ -847,17 +847,17 @@ def test_smoothing_changes_the_live_view_while_a_run_goes_on_and_afterwards(stud
 
     async def notebook():
         slider.value = 0.1  # before there is anything
-        training.train_button.click()
+        training.bar.train.click()
         await until(lambda: studio.run and studio.run.records.last(dtnn.records.Step), studio)
         await until(lambda: studio.run.records.last(dtnn.records.Step).step > 200, studio)
-        training.pause_button.click()
+        training.bar.pause.click()
         await until(lambda: studio.run.state == "paused", studio)
         await asyncio.sleep(0.3)
         before = bytes(image.value)
         slider.value = 0.4
         assert bytes(image.value) != before, "at once"
         assert training.pane._live.smoothing == 0.4
-        training.stop_button.click()
+        training.bar.stop.click()
         await until(lambda: not training.busy, studio)
 
     asyncio.run(notebook())
@@ -929,7 +929,7 @@ def test_the_weights_of_a_run_that_goes_on_are_followed(studio):
     page = insights.model.answer.page
 
     async def notebook():
-        studio.training.train_button.click()
+        studio.training.bar.train.click()
         await until(lambda: studio.run and studio.run.records.last(dtnn.records.Step), studio)
         insights.model.view.value = "weights"
         insights.tabs.selected_index = insights.tabs.titles.index("model")
@@ -937,7 +937,7 @@ def test_the_weights_of_a_run_that_goes_on_are_followed(studio):
         first = page.value
         await until(lambda: page.value != first and "of the run that goes on" in page.value, studio)
         assert insights.model.answer.message.text == ""
-        studio.training.stop_button.click()
+        studio.training.bar.stop.click()
         await until(lambda: not studio.training.busy and "that goes on" not in page.value, studio)
 
     asyncio.run(notebook())
@@ -952,7 +952,7 @@ def test_gradients_of_a_run_that_goes_on(studio):
     studio.settings.epochs.value, insights = 10**6, studio.training.insights
 
     async def notebook():
-        studio.training.train_button.click()
+        studio.training.bar.train.click()
         await until(lambda: studio.run and studio.run.records.last(dtnn.records.Step), studio)
         insights.tabs.selected_index = 3
         insights.look()
@@ -960,7 +960,7 @@ def test_gradients_of_a_run_that_goes_on(studio):
         before = bytes(insights.gradients.picture.value)
         insights.layer.value = "linear_2"
         await until(lambda: insights.gradients.picture.value != before or insights.gradients.message.text, studio)
-        studio.training.stop_button.click()
+        studio.training.bar.stop.click()
         await until(lambda: not studio.training.busy, studio)
 
     asyncio.run(notebook())
@@ -971,4 +971,4 @@ def test_gradients_of_a_run_that_goes_on(studio):
 
 def test_before_a_training_it_says_what_will_be_seen_where(studio):
     assert "appear here" in studio.training.pane.line.value
-    assert studio.training.lr.value == studio.settings.settings()["optimizer"].lr > 0
+    assert studio.training.bar.rate.value == studio.settings.settings()["optimizer"].lr > 0

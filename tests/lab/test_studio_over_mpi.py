@@ -24,7 +24,7 @@ async def until(true, studio, seconds=60):
     """Give the loop time until something is true."""
     end = time.monotonic() + seconds
     while not true():
-        assert time.monotonic() < end, (studio.run, studio.training.state.value, studio.training.message.text)
+        assert time.monotonic() < end, (studio.run, studio.training.bar.state.value, studio.training.bar.message.text)
         await asyncio.sleep(0.02)
 
 
@@ -34,18 +34,18 @@ def test_a_rank_dies_and_the_next_click_starts_new_ones():
 
     async def notebook():
         settings.epochs.value = 10**6
-        training.train_button.click()
+        training.bar.train.click()
         await until(lambda: studio.run and studio.run.records.last(dtnn.records.Step), studio)
         first = studio.cluster
         os.kill(first.describe()[1]["pid"], signal.SIGKILL)
         await until(lambda: not training.busy, studio)
         assert studio.run.state == "failed"
         assert "rank 1" in training.pane.text
-        assert not training.train_button.disabled
+        assert not training.bar.train.disabled
         settings.epochs.value = 1
-        training.train_button.click()
+        training.bar.train.click()
         await until(lambda: not training.busy, studio)
-        assert studio.run.state == "done", training.message.text
+        assert studio.run.state == "done", training.bar.message.text
         assert studio.cluster.state == "running"
 
     try:
@@ -62,9 +62,9 @@ def test_200_epochs_leave_the_notebooks_process_as_it_was(capsys):
 
     async def train(epochs):
         studio.settings.epochs.value = epochs
-        training.train_button.click()
+        training.bar.train.click()
         await until(lambda: not training.busy, studio, 100)
-        assert studio.run.state == "done", training.message.text
+        assert studio.run.state == "done", training.bar.message.text
 
     try:
         asyncio.run(train(2))
