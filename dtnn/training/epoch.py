@@ -12,6 +12,7 @@ from ..records import Epoch, Refused, Share, Step
 from .checkpoint import Checkpoint
 from .evaluate import evaluate, own_value
 from .not_finite import NotFinite
+from .obey import obey
 from .pause import account, pause, tell_outbox
 from .phased import phased
 
@@ -66,7 +67,7 @@ def run_epoch(replica, epoch, epochs, validation):
     if replica.comm.size > 1:
         hear((yield Share(replica.comm.rank, epoch, replica.step, replica.samples, replica.own, time.time())))
     hear((yield Epoch(epoch, replica.step, len(replica.data), seconds, lr, values, time.time())))
-    replica.obey()
+    obey(replica)
     yield from tell_outbox(replica)
     if epoch < epochs:
         yield from pause(replica)

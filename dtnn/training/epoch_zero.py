@@ -5,6 +5,7 @@ import time
 from ..optim import Progress
 from ..records import Epoch, Note
 from .evaluate import evaluate
+from .obey import obey
 from .pause import pause
 
 
@@ -36,5 +37,5 @@ def epoch_zero(replica, done, epochs, validation):
     begin = Progress(step + 1, done, replica.steps_per_epoch, epochs, metrics=past[-1] if past else {}, past=past)
     lr = replica.optimizer.rate(begin)
     replica.orders.hear((yield Epoch(done, step, 0, 0.0, lr, values, time.time())))
-    replica.obey()
+    obey(replica)
     yield from pause(replica)

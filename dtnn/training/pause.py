@@ -5,6 +5,7 @@ import time
 
 from ..machine import resident
 from ..records import Paused, Resumed
+from .obey import heed
 
 
 def pause(replica, phase=""):
@@ -20,7 +21,7 @@ def pause(replica, phase=""):
     hear((yield Paused(replica.step, time.time(), replica.orders.text, phase)))
     while replica.orders.pauses:
         yield from replica.orders.wait()
-        replica.heed()
+        heed(replica)
         yield from tell_outbox(replica)
     seconds = time.perf_counter() - begin
     hear((yield Resumed(replica.step, seconds, time.time())))

@@ -8,6 +8,7 @@ import numpy as np
 from ..data import shares
 from ..kernels.updates_adaptive import squares
 from ..records import Phase
+from .obey import obey
 from .pause import pause
 
 NAMES = ("forward", "backward", "reduce", "update")
@@ -118,7 +119,7 @@ class Parts:
         told[:, comm.rank], told[0, -1] = (seconds, value), bool(orders.told)
         comm.Allreduce(told.reshape(-1))
         if told[0, -1] > 0:
-            self.replica.obey()
+            obey(self.replica)
         return told[:, :-1].tolist()
 
 

@@ -11,19 +11,17 @@ from ..nn.replay import Replay
 from ..optim import Progress
 from ..parallel import in_sync
 from ..parallel.kept import given_back
-from ..records import Note
 from .arrivals import Arrivals
 from .before_step import BeforeStep
+from .check_step import check_step
 from .inputs import Inputs
 from .ledger import Stopwatch
 from .meetings import Meetings
 from .microscope import Microscope
 from .noise import Noise
-from .not_finite import NotFinite, check_gradient, first_not_finite
+from .obey import obey, take_rate
 from .orders import Orders
-from .snapshot import snapshot
 from .tracer import Tracer
-from .with_rate import with_rate
 
 LOSS, ORDERS, LOOK, LOCAL, ARRIVALS = range(5)  # places in the tail that rides behind the gradient; one arrival a rank
 TRACE, ALIGN = 1, 2  # what rank 0 may ask all to do, added up at LOOK: trace the next step, look at clocks after this one
@@ -78,7 +76,7 @@ class Replica:
         self.updated = self.step
         if checkpoint.optimizer == repr(self.given):  # else the new settings count
             self.orders.rate = checkpoint.rate
-            self._take_rate()
+            take_rate(self)
         return checkpoint.epoch, given_back(self.comm, checkpoint.kept, self.exchange.kept())
 
     # ---- a step
@@ -148,7 +146,7 @@ class Replica:
         """The tail has been summed: what all ranks know now."""
         tail = self.tail
         self.meetings.met(self.since, float(tail[LOSS]))
-        self._check(count)
+        check_step(self, count)
         self.tracer.next, self.aligning = tail[LOOK] % ALIGN == TRACE, tail[LOOK] >= ALIGN
 
     def update(self, count, progress, handed, own_loss):
@@ -168,7 +166,7 @@ class Replica:
         self.model.steps += 1
         self.orders.made_a_step()
         if not quiet and self.tail[ORDERS] > 0:
-            self.obey()
+            obey(self)
 
     def _mix(self, count, progress, now):
         """Weights are exchanged, and it may be that the tail rides with them; returns the bytes that this rank handed over."""
@@ -212,33 +210,9 @@ class Replica:
             self.pieces[total] = count, [(first + start, size) for start, size in divided if size or self.always]
         return self.pieces[total]
 
-    def _check(self, count):
-        """Raise `NotFinite`, on all ranks, where the loss or a gradient isn't finite; then all is as it was before the step."""
-        failed = self.meetings.failed(self.step)
-        try:
-            if failed is not None:
-                self._fail(failed, count)
-            self.gradient = check_gradient(self.step, self.parameters) if self.exchange.alike else math.nan
-        except NotFinite:
-            self.before.restore()
-            raise
-
     def _goes_back(self):
         """Whether a failure takes back more than its own step: all since replicas were equal."""
         return self.meetings.apart and self.exchange.goes_back
-
-    def _fail(self, step, count):
-        """Say where that step was not finite; where ranks are apart, others have gone on since, or failed in another one."""
-        exchange, meetings = self.exchange, self.meetings
-        apart = meetings.apart and not exchange.alike
-        here = meetings.broken == step if apart else True
-        inputs = (self._again(*taken) for taken in self.taken if len(taken[0])) if (here if apart else count) else ()
-        parameters = None if exchange.alike else self.parameters
-        place = first_not_finite(self.comm, self.model.net, inputs, self.scratch, parameters, here)
-        averaged = apart and exchange.goes_back
-        if averaged:
-            exchange.undo()
-        raise NotFinite(exchange.failed or step, place, apart and not averaged, averaged)
 
     def gradients(self, indices, first, total, reduce, watcher=None):
         """Forward and backward of some samples, see `forward`; adds to the gradients, and to the loss in the tail."""
@@ -253,7 +227,7 @@ class Replica:
         Returns the sum of their losses, what goes back and adds to the gradients, and what to give it.
         """
         count = len(indices)
-        x, targets = self._inputs(count).gather(indices, (self.seed, self.step))
+        x, targets = self.inputs_of(count).gather(indices, (self.seed, self.step))
         self.watch.lap("data")
         self.taken.append((indices, first, total))
         self.scratch.begin(self.step, first, count, total, x=x, sum_over_ranks=reduce, watcher=watcher)
@@ -263,14 +237,8 @@ class Replica:
         self.watch.lap("forward")
         return loss_sum, backward, delta
 
-    def _again(self, indices, first, total):
-        """The input of samples that this rank has taken, as it was then; its pass is begun again."""
-        step, count = self.scratch.number, len(indices)
-        x, _ = self._inputs(count).gather(indices, (self.seed, step))
-        self.scratch.begin(step, first, count, total)
-        return x
-
-    def _inputs(self, count):
+    def inputs_of(self, count):
+        """Where mini-batches of so many samples are fetched."""
         if count not in self.inputs:
             self.inputs[count] = Inputs(self.data, count, self.parameters.value.dtype)
         return self.inputs[count]
@@ -278,8 +246,6 @@ class Replica:
     def progress(self, epochs):
         past, done = tuple(self.past), (self.step - 1) / self.steps_per_epoch
         return Progress(self.step, done, self.steps_per_epoch, epochs, metrics=past[-1] if past else {}, past=past)
-
-    # ---- what all ranks must agree on
 
     def settle(self):
         """The replicas become one; a rank's own running statistics are weighted by the samples it has seen in this epoch."""
@@ -291,32 +257,3 @@ class Replica:
                 buffer = self.parameters.buffers[name]
                 buffer *= self.samples / total
                 self.comm.Allreduce(buffer)
-
-    def obey(self):
-        """All ranks hear what one of them was told, and do it."""
-        self.orders.agree()
-        self.heed()
-
-    def heed(self):
-        """Do what has been agreed on, and can be done at once."""
-        self._take_rate()
-        for asked in self.orders.weights:
-            if asked.rank == self.comm.rank:
-                self.outbox.append(snapshot(self.parameters, asked.rank, self.updated, asked.layer))
-        self.orders.weights.clear()
-        if self.orders.by_phase and not self.exchange.lockstep:
-            self.orders.make(1)
-            text = f"{self.exchange.strategy!r} lets ranks be at different steps, so a whole step is made instead of a phase"
-            self.outbox += [Note(0, time.time(), text)] * (self.comm.rank == 0)
-
-    def _take_rate(self):
-        """Train with the rate that was asked for last."""
-        if self.orders.rate == self.rate:
-            return
-        self.rate = self.orders.rate
-        optimizers = with_rate(self.given, self.rate), with_rate(self.given_to_exchange, self.rate)
-        if None not in optimizers:
-            self.optimizer, self.exchange.optimizer = optimizers
-        elif self.comm.rank == 0:
-            text = f"{self.given!r} has no lr, so its learning rate can't be changed"
-            self.outbox.append(Note(0, time.time(), text))
