@@ -19,6 +19,7 @@ from pathlib import Path
 import nbformat
 from playwright.sync_api import sync_playwright
 
+BETWEEN = 0.4  # seconds between two clicks of somebody who looks at what the first has done
 READY = "window.jupyterapp && window.jupyterapp.shell.currentWidget && window.jupyterapp.shell.currentWidget.sessionContext"
 OPENED = """async () => {
     const page = window.jupyterapp.shell.currentWidget;

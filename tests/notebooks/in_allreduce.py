@@ -1,8 +1,9 @@
 """Use the lab of all-reduces in JupyterLab with a real browser, and print as JSON what was seen; see `browser`."""
 
 import json
+import time
 
-from tests.notebooks.browser import RUN_CELL, lab, left, open_notebook, output, show, until
+from tests.notebooks.browser import BETWEEN, RUN_CELL, lab, left, open_notebook, output, show, until
 from tests.notebooks.in_playground import DARK, OVERFLOW
 
 CELLS = [
@@ -42,9 +43,11 @@ def picture(page):
 
 
 def rounds(page, seen, folder):
-    """A step, another back, then all of them."""
+    """A step by a double click, another, one back, then all of them."""
     first = picture(page)
     page.dblclick(".dtnn-forward")
+    time.sleep(BETWEEN)
+    page.click(".dtnn-forward")
     page.click(".dtnn-back")
     until(lambda: "round 2 of 6" in words(page), 20, "one round")
     assert picture(page) != first

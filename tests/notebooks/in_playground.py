@@ -1,6 +1,8 @@
 """Use the playground in JupyterLab with a real browser, and print as JSON what was seen; see `browser`."""
 
-from tests.notebooks.browser import RUN_CELL, lab, left, open_notebook, output, show, until
+import time
+
+from tests.notebooks.browser import BETWEEN, RUN_CELL, lab, left, open_notebook, output, show, until
 
 CELLS = [
     "import dtnn\nplayground = dtnn.lab.Playground('circle')\nplayground",
@@ -53,7 +55,8 @@ def step_of(page):
 def train(page, seen, folder):
     """Step, run, another network while it runs, stop."""
     page.dblclick(".dtnn-one-step")
-    until(lambda: step_of(page) == 2, 30, "two steps")
+    time.sleep(BETWEEN)
+    until(lambda: step_of(page) == 1, 30, "one step")
     page.click(".dtnn-run")
     until(lambda: step_of(page) > 10, 30, "some steps")
     page.evaluate(RUN_CELL, 2)
@@ -66,8 +69,7 @@ def train(page, seen, folder):
     until(lambda: ": 6.4 a rank" in words(page) and step_of(page) > 30, 30, "steps of five ranks")
     seen["pictures"], seen["runs"] = page.evaluate(PICTURES), page.inner_text(".dtnn-run")
     page.screenshot(path=folder / "two.png")
-    page.dblclick(".dtnn-run")  # stops, and runs on
-    page.click(".dtnn-run")
+    page.dblclick(".dtnn-run")  # stops, and doesn't run on
     until(lambda: page.inner_text(".dtnn-run") == "▶ run", 10, "the stop")
     seen["trained"] = words(page)
 
@@ -100,6 +102,7 @@ def again(page, seen, folder):
     page.select_option(".dtnn-hidden select", label="two weights")
     for _ in range(5):
         page.click(".dtnn-one-step")
+        time.sleep(BETWEEN)
     until(lambda: step_of(page) == 5, 20, "five steps")
     page.screenshot(path=folder / "dark.png")
     page.evaluate(RUN_CELL, 3)

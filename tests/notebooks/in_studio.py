@@ -2,7 +2,7 @@
 
 import time
 
-from tests.notebooks.browser import RUN_CELL, lab, left, open_notebook, output, show, until
+from tests.notebooks.browser import BETWEEN, RUN_CELL, lab, left, open_notebook, output, show, until
 
 CELLS = [
     "import dtnn\nstudio = dtnn.lab.Studio()\nstudio",
@@ -58,7 +58,7 @@ def build(page, seen):
         page.select_option(".dtnn-kind select", label=name)
         page.dblclick(".dtnn-add") if name == "ReLU" else page.click(".dtnn-add")
         until(lambda: page.locator(".dtnn-call:visible").count() == number, 20, name)  # noqa: B023
-        time.sleep(0.4)  # a second click that comes too soon is none
+        time.sleep(BETWEEN)  # a second click that comes too soon is none
     calls = page.locator(".dtnn-call:visible")
     seen["double"] = calls.count()
     calls.first.click()
@@ -131,7 +131,7 @@ def train(page, seen, folder):
     seen["double_step"] = step(page) - paused_at
     for _ in range(4):  # as quickly as somebody clicks who looks at each
         page.click(".dtnn-step")
-        time.sleep(0.4)
+        time.sleep(BETWEEN)
     until(lambda: step(page) >= paused_at + 5, 30, "four more")
     seen["quick_steps"] = step(page) - paused_at - 1
     paused_at = step(page) - 1
@@ -158,6 +158,7 @@ def lead_through_a_step(page, seen, folder):
         page.click(".dtnn-step-phase")
         until(lambda: f"✓ {name}" in page.inner_text(".dtnn-phase b"), 30, name)  # noqa: B023
         seen["phases"].append(page.inner_text(".dtnn-phase"))
+        time.sleep(BETWEEN)
         if name == "reduce":
             page.screenshot(path=folder / "phase.png")
             look_at_the_model(page, seen, folder)

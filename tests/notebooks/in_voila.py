@@ -36,7 +36,7 @@ def use(page, address, folder):
     seen["seconds"]["trained"] = time.time() - began
     page.screenshot(path=folder / "trained.png")
     page.dblclick(".dtnn-playground .dtnn-one-step")
-    until(lambda: page.inner_text(".dtnn-words").startswith("step 2 · loss"), 60, "two steps of the playground")
+    until(lambda: page.inner_text(".dtnn-words").startswith("step 1 · loss"), 60, "one step of the playground")
     seen["playground"] = page.inner_text(".dtnn-words")
     page.locator(".dtnn-playground").screenshot(path=folder / "playground.png")
     seen["errors"], seen["while_served"] = errors, len(ours(folder))
