@@ -8,6 +8,7 @@ import threading
 import uuid
 import weakref
 
+PLAIN = "white-space: pre-wrap; font-family: var(--jp-code-font-family, monospace)"  # how words look
 _former = {}  # the panel that each cell made last, so that the same cell's next one takes its place
 
 
@@ -62,7 +63,7 @@ class Panel:
     def _kept(self):
         """What pages without widgets show."""
         words, picture = self.words(), self.png()
-        shown = f'<pre style="white-space: pre-wrap">{html.escape(words)}</pre>'
+        shown = f'<pre style="{PLAIN}">{html.escape(words)}</pre>'
         bundle = {"text/plain": words}
         if picture:
             bundle["image/png"] = base64.b64encode(picture).decode()
