@@ -7,6 +7,7 @@ import subprocess
 import time
 
 from . import checks, folder, here, launchers, obituary, ports, signature, slurm, watchdog
+from .ipyparallel_cluster import ipyparallel_cluster
 from .pid import Pid
 from .started import Process
 
@@ -60,7 +61,7 @@ class Processes:
             slurm.check()
         self.folder = folder.make(self._sign, shared=self.asked.elsewhere)
         self._watchdog = launchers.start_watchdog(self.folder, self.asked.keep_alive)
-        self.cluster = launchers.ipyparallel_cluster(self.asked, self.folder, free)
+        self.cluster = ipyparallel_cluster(self.asked, self.folder, free)
         waits("the controller")
         self.cluster.start_controller_sync()
         self._controller = Pid.of(self.cluster.controller.pid)

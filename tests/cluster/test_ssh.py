@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from dtnn.cluster import Cluster, asked, launchers
+from dtnn.cluster.ipyparallel_cluster import _controller_address, _mpi_arguments
 
 from . import two_hosts
 from .conftest import ROOT, needs_mpi, nothing_left
@@ -152,21 +153,21 @@ def test_what_is_no_name_of_a_host_is_refused(host):
 
 def test_where_all_hosts_are_this_one_nothing_listens_elsewhere():
     what = asked.asked(2, hosts=[f"{socket.gethostname()}:2", "localhost"])
-    assert launchers._controller_address(what)["controller_ip"] == "127.0.0.1"
+    assert _controller_address(what)["controller_ip"] == "127.0.0.1"
 
 
 def test_a_host_that_is_not_there_is_told():
     what = asked.asked(2, hosts=["no-such-host.invalid"])
     with pytest.raises(RuntimeError, match=r"host 'no-such-host.invalid' can't be reached"):
-        launchers._controller_address(what)
+        _controller_address(what)
 
 
 def test_mpich_and_open_mpi_are_told_the_hosts_in_their_words(monkeypatch):
     what = asked.asked(4, hosts=["a", "b"])
     monkeypatch.setattr(launchers, "mpiexec", lambda: "mpiexec")
-    assert launchers._mpi_arguments(what) == ["--host", "a:2,b:2"]
+    assert _mpi_arguments(what) == ["--host", "a:2,b:2"]
     monkeypatch.setattr(launchers, "is_mpich", lambda _: True)
-    assert launchers._mpi_arguments(what) == ["-hosts", "a:2,b:2"]
+    assert _mpi_arguments(what) == ["-hosts", "a:2,b:2"]
     assert launchers.environment("/folder", what).get("UCX_NET_DEVICES") is None
     assert launchers.environment("/folder", asked.asked(2))["UCX_NET_DEVICES"] == "lo"
 
