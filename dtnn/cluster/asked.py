@@ -58,16 +58,19 @@ class Asked:
     @property
     def per_host(self):
         """Ranks on a host, at most."""
-        return -(-self.size // max(1, len(self.hosts)))
+        return max((int(place.rpartition(":")[2]) for place in self.places), default=self.size)
 
     @property
     def places(self):
-        """Hosts with the number of ranks that each takes, for mpiexec.
+        """Hosts with the number of ranks that each takes, for mpiexec: those without a number share what the others leave.
 
-        >>> asked(3, hosts=["a", "b"]).places
-        ['a:2', 'b:2']
+        >>> asked(3, hosts=["a", "b"]).places, asked(5, hosts=["a", "b:1", "c"]).places
+        (['a:2', 'b:2'], ['a:2', 'b:1', 'c:2'])
         """
-        return [host if ":" in host else f"{host}:{self.per_host}" for host in self.hosts]
+        taken = sum(int(host.partition(":")[2]) for host in self.hosts if ":" in host)
+        free = sum(":" not in host for host in self.hosts)
+        share = -(-max(0, self.size - taken) // max(1, free))
+        return [host if ":" in host else f"{host}:{share}" for host in self.hosts if ":" in host or share]
 
     @property
     def kind(self):
@@ -117,7 +120,7 @@ def _hosts(hosts):
         raise TypeError(f'hosts={hosts!r:.60} are no names of hosts; give a list such as ["node1", "node2:4"]')
     listed = (hosts,) if isinstance(hosts, str) else tuple(hosts or ())
     for host in listed:
-        if not isinstance(host, str) or not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(:\d+)?", host):
+        if not isinstance(host, str) or not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(:[1-9]\d*)?", host):
             raise ValueError(f'hosts: {host!r} is no name of a host; give a list such as ["node1", "node2:4"]')
     return listed
 

@@ -133,7 +133,9 @@ def test_a_killed_client_leaves_nothing_on_either_host(script):
 def test_hosts_mean_ssh_and_are_shared_out():
     cluster = Cluster(5, hosts=["node1", "node2:1"])
     assert cluster.launcher == "ssh"
-    assert cluster._asked.places == ["node1:3", "node2:1"]
+    assert cluster._asked.places == ["node1:4", "node2:1"]
+    assert cluster._asked.per_host == 4
+    assert Cluster(2, hosts=["node1", "node2:2"])._asked.places == ["node2:2"]
     assert cluster._asked.secure
     assert not Cluster(2)._asked.secure
     assert Cluster(2, secure=True)._asked.secure
@@ -145,7 +147,7 @@ def test_ssh_without_hosts_is_refused():
         Cluster(2, "ssh")
 
 
-@pytest.mark.parametrize("host", ["-oProxyCommand=evil", "a b", "", 5, "a;b", "a:b"])
+@pytest.mark.parametrize("host", ["-oProxyCommand=evil", "a b", "", 5, "a;b", "a:b", "a:0"])
 def test_what_is_no_name_of_a_host_is_refused(host):
     with pytest.raises(ValueError, match=r"hosts: .* is no name of a host"):
         Cluster(2, hosts=[host])
