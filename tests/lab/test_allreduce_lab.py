@@ -310,7 +310,9 @@ def test_a_saved_notebook_has_the_last_round(lab, monkeypatch):
     sent = []
     monkeypatch.setattr("dtnn.lab.keeping.KEPT", 0.05)
     monkeypatch.setattr("dtnn.lab.player.SECONDS", 0.01)
-    monkeypatch.setattr(IPython.display, "display", lambda bundle, **how: sent.append((bundle["text/plain"], how["update"])))
+    monkeypatch.setattr(
+        IPython.display, "display", lambda bundle, **how: "update" in how and sent.append((bundle["text/plain"], how["update"]))
+    )
 
     async def notebook():
         lab._ipython_display_()

@@ -228,7 +228,7 @@ def test_the_last_picture_is_kept_a_while_after_the_last_click(playground, in_a_
     monkeypatch.setattr("dtnn.lab.keeping.KEPT", 0.5)
     sent = []
     playground._display = "somewhere"
-    monkeypatch.setattr(playground, "_send", lambda update: sent.append((update, playground.play.step)))
+    monkeypatch.setattr(playground, "_keep", lambda update: sent.append((update, playground.play.step)))
 
     async def notebook():
         for _ in range(3):

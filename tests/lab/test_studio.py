@@ -461,7 +461,7 @@ def test_a_saved_notebook_keeps_the_last_picture(studio, monkeypatch):
     import IPython.display
 
     sent = []
-    monkeypatch.setattr(IPython.display, "display", lambda bundle, **how: sent.append((bundle, how)))
+    monkeypatch.setattr(IPython.display, "display", lambda bundle, **how: "update" in how and sent.append((bundle, how)))
     studio._ipython_display_()
     trained(studio)
     assert [how["update"] for _, how in sent] == [False, True]
