@@ -7,7 +7,7 @@ import numpy as np
 
 from .agreement import digest, disagreement, extremes
 from .checked import described
-from .need import Need
+from .need import Need, of_nobody
 from .pending import HELD, NUMBERS, Pending
 
 TAG = 9  # of what ranks tell each other in words
@@ -86,7 +86,7 @@ class Comparison:
             text = next((text for text, common in self.texts.values() if common == number), "a sum")
             return Need(f"for {{}} to join in {text}", [(rank, "", 1) for rank in late])
         if not self.open:
-            return Need("for what all have begun")
+            return of_nobody()
         first, others = self.begun - len(self.open) + 1, (rank for rank in range(self.comm.size) if rank != self.comm.rank)
         return Need(f"for {{}} to join in {self.open[0].text}", [(rank, "begun", first) for rank in others])
 

@@ -20,3 +20,8 @@ class Need:
     words: str
     of: list = field(default_factory=list)
     anybody: bool = False
+
+
+def of_nobody():
+    """The `Need` of whoever waits for what all ranks have begun, which MPI brings to its end."""
+    return Need("for what all have begun")

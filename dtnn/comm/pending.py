@@ -3,6 +3,7 @@
 import itertools
 
 from .failures import Mismatch
+from .need import of_nobody
 
 HELD = {}  # buffers MPI may still write to: of what is under way, and for the life of the process of what was abandoned
 NUMBERS = itertools.count()
@@ -28,10 +29,10 @@ class Pending:
         For receiving: source and bytes of each message, which what arrives must match, and a function that says in words what
         was sent, if it is known.
     need : callable, optional
-        Gives the `Need` of a wait for it; None: it is a collective.
+        Gives the `Need` of a wait for it. Of a collective it is nobody's: all ranks have agreed on it before.
     """
 
-    def __init__(self, comm, calls, buffers, size=0, finish=None, expected=None, need=None):
+    def __init__(self, comm, calls, buffers, size=0, finish=None, expected=None, need=of_nobody):
         self.comm, self.finish, self.size, self.need = comm, finish, size, need
         self.number = next(NUMBERS)
         HELD[self.number] = buffers

@@ -258,6 +258,30 @@ def end_before_the_others(pool, how):
     comm.Allreduce(np.ones(SHORT))
 
 
+def test_a_sum_that_takes_long_to_arrive_is_no_standstill():
+    """Rank 0 waits for the numbers of a sum that all have begun, after which it sends; it has begun another one, too."""
+    assert run_mpi(__file__, "wait_for_numbers", 2) == [True, True]
+
+
+def wait_for_numbers(pool):
+    polling.DOUBTFUL = 0.01
+    comm = pool.checkout()
+    first = comm.Iallreduce(np.ones(SHORT))
+    while not first.doubt.settled:
+        first.Test()
+    arrives, first.pending.has_ended = time.perf_counter() + 0.5, lambda: time.perf_counter() > arrives
+    if comm.rank == 0:
+        second = comm.Iallreduce(np.ones(SHORT))
+        first.Wait()
+        comm.Send(np.ones(3), 1)
+    else:
+        comm.Recv(np.ones(3), 0)
+        first.Wait()
+        second = comm.Iallreduce(np.ones(SHORT))
+    second.Wait()
+    return True
+
+
 @pytest.mark.parametrize("late", [0, 1])
 def test_processes_that_end_one_after_the_other_end_well(late):
     """What one has sent before its end arrives after it."""
