@@ -92,16 +92,6 @@ def test_state_and_load():
     assert a.hash() == b.hash()
     b.value[3] += 1
     assert a.hash() != b.hash()
-    state = a.state()
-    state["conv2d_1.weight"] = np.zeros((3, 1, 2, 2))
-    with pytest.raises(ValueError, match=r"conv2d_1\.weight has shape \(3, 1, 3, 3\) in this network, but \(3, 1, 2, 2\)"):
-        b.load(state)
-    del state["conv2d_1.weight"]
-    with pytest.raises(ValueError, match=r"missing \['conv2d_1\.weight'\].*load them into a model of the same layers"):
-        b.load(state)
-    for other in (None, 3, [1], b"x", a.value):
-        with pytest.raises(TypeError, match=r"weights are a dict of arrays by name, as model.state_dict\(\) gives it, but got"):
-            b.load(other)
 
 
 @pytest.mark.parametrize("copied", [lambda pair: pickle.loads(pickle.dumps(pair)), copy.deepcopy])
@@ -180,18 +170,3 @@ def test_gradients_in_other_memory_are_views_too():
     layers.layers[0].weight.grad = grad.copy()
     p.take_over()
     assert np.shares_memory(layers.layers[0].weight.grad, grad)
-
-
-def test_what_can_not_be_taken_over_is_told():
-    layers = small()
-    p = Parameters(layers)
-    layers.layers[0].weight.value = np.ones(27)
-    with pytest.raises(
-        ValueError, match=r"conv2d_1\.weight\.value was given the shape \(27,\), but its layer was built for \(3, 1"
-    ):
-        p.take_over()
-    layers.layers[0].weight = np.ones((3, 1, 3, 3))
-    with pytest.raises(
-        ValueError, match=r"conv2d_1\.weight was replaced by ndarray, which nobody trains: write into it, weight\.val"
-    ):
-        p.take_over()
