@@ -28,9 +28,9 @@ NotebookClient(book, timeout=100, store_widget_state=True, resources={"metadata"
 assert book.metadata.widgets, "the widgets are in it, so that their views are tried first"
 open(sys.argv[1] + "/ran.html", "w").write(HTMLExporter().from_notebook_node(book)[0])
 """
-PICTURES = """[...document.querySelectorAll('.jp-Cell')].map(
-    cell => [...cell.querySelectorAll('.jp-OutputArea-output img')].filter(image => image.complete && image.naturalWidth > 300 && image.getBoundingClientRect().height > 100).length
-)"""
+SEEN = "image.complete && image.naturalWidth > 300 && image.getBoundingClientRect().height > 100"
+IMAGES = "[...cell.querySelectorAll('.jp-OutputArea-output img')]"
+PICTURES = f"[...document.querySelectorAll('.jp-Cell')].map(cell => {IMAGES}.filter(image => {SEEN}).length)"
 
 
 @pytest.fixture(scope="module")
