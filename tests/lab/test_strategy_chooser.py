@@ -146,7 +146,7 @@ def test_the_training_uses_it(studio, tmp_path, where):
     trained(studio)
     assert studio.run.state == "done", studio.training.bar.message.text
     with open(path) as file:
-        assert file.read().split().count(str(studio.model.parameters.trainable)) == 64, "one sum a step, and one to try it"
+        assert file.read().split().count(str(studio.model.parameters.trainable)) == 65, "one sum a step, and two to try it"
 
 
 @pytest.mark.parametrize(
