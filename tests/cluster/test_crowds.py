@@ -28,10 +28,18 @@ def spent(folder):
     return sum(int(one[11]) + int(one[12]) for one in fields) / TICKS
 
 
+CLUSTERS, CROWD = 6, 30  # so many are looked at, and so many are to fit on a host
+
+
 def memory(folder):
-    """Bytes in memory of all processes of a cluster, what several share counted once (PSS)."""
-    lines = [Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines() for pid in everything(folder)]
-    return sum(1024 * int(line.split()[1]) for one in lines for line in one if line.startswith("Pss:"))
+    """Bytes in memory that each of a crowd of clusters needs for all its processes.
+
+    What is mapped from files (libraries, data) is in memory once for all: a process's share of it (PSS) is the smaller the more
+    there are, here also the test's own and whatever else the machine runs.  So it is told for the crowd, by the rule of three.
+    """
+    lines = [line.split() for pid in everything(folder) for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()]
+    kinds = {name: sum(int(line[1]) for line in lines if line[0] == f"Pss{name}:") for name in ("", "_File")}
+    return 1024 * (kinds[""] - kinds["_File"] * (1 - CLUSTERS / CROWD))
 
 
 def everything(folder):
@@ -49,7 +57,7 @@ def everything(folder):
 
 
 SHARE = 0.02  # of a core
-NEW, TRAINED = 220e6, 250e6  # bytes; once a rank has trained, the kernels and what it trains with come to it
+NEW, TRAINED = 220e6, 250e6  # bytes; measured 180 and 238: once it has trained, the kernels and what ranks train with come to it
 
 
 def at_rest(clusters, most, patience=120.0):
@@ -64,7 +72,7 @@ def at_rest(clusters, most, patience=120.0):
             return
 
 
-def look(clusters, seconds=15.0):
+def look(clusters, seconds=8.0):
     """Which share of a core each costs while nothing is done on it, and how much memory; also of the client of all."""
     folders = [cluster._crew.folder for cluster in clusters]
     before, here, began = [spent(folder) for folder in folders], time.process_time(), time.monotonic()
@@ -82,10 +90,19 @@ def said(what, shares, bytes, here):
 
 @pytest.mark.limit(900)
 def test_idle_and_paused_clusters_cost_next_to_nothing(alone):
-    """Measured with six: 30 cost at most five times that, for what is shared between them is counted once."""
+    """30 of 2 ranks on one host are promised to need less than 2 % of a core and 250 MB each; measured with six."""
     digits, clusters = dtnn.data.mnist5k(), []
+
+    def start(cluster):
+        run = dtnn.zoo.lenet5().start(digits, cluster=cluster, epochs=10**6, batch_size=100)
+        while not run.records.of(Step):
+            time.sleep(0.02)
+        return run
+
+    with Cluster(2, on_wait=False) as first:
+        start(first).stop()  # its ranks compile what is not on the disk, so that no other has Numba's compiler in memory
     try:
-        for _ in range(6):
+        for _ in range(CLUSTERS):
             clusters.append(Cluster(2, on_wait=False).start())
         at_rest(clusters, NEW)  # what the first run will need is being imported
         shares, bytes, here = look(clusters)
@@ -93,9 +110,7 @@ def test_idle_and_paused_clusters_cost_next_to_nothing(alone):
         assert max(shares) < SHARE
         assert max(bytes) < NEW
         for number, cluster in enumerate(clusters):
-            run = dtnn.zoo.lenet5().start(digits, cluster=cluster, epochs=10**6, batch_size=100)
-            while not run.records.of(Step):
-                time.sleep(0.02)
+            run = start(cluster)
             if number % 2:
                 run.stop()
                 run.result(30)
