@@ -53,6 +53,7 @@ class Conducted:
 
     @property
     def results(self):
+        """What the job returned on each rank; None where it has not, or didn't."""
         return [self.outcomes[rank].value if rank in self.outcomes else None for rank in range(self.size)]
 
     def _start(self, conduct):

@@ -36,6 +36,7 @@ class Commands:
         self._waiting, self.heard = collections.deque(), False
 
     def put(self, command):
+        """One more, behind those that wait."""
         self._waiting.append(command)
 
     def take(self):

@@ -33,6 +33,7 @@ class Retold:
 
     @property
     def data(self):
+        """What has come, and was not taken out; asks for more."""
         if self._answer is not None and self._answer.done():
             self._take(self._answer)
             self._answer = None

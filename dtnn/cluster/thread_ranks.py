@@ -111,6 +111,7 @@ class Seat:
         self._lock, self._armed, self._thread = threading.Lock(), False, None  # armed: may be interrupted, and wasn't yet
 
     def start(self, function, *args):
+        """Have the thread call ``function(seat, *args)``; the last argument is the run."""
         self._thread = threading.Thread(target=self._body, args=(function, args), name=f"rank {self.comm.rank}", daemon=True)
         self._thread.start()
 
@@ -132,6 +133,7 @@ class Seat:
             self._armed = False
 
     def interrupt(self):
+        """End the wait that the rank is in, or raise KeyboardInterrupt where its job is, once."""
         with self._lock:
             if self._armed:
                 self.comm.interrupt(self.comm.rank)

@@ -12,6 +12,7 @@ class Letter:
         self.received, self.number = False, 0
 
     def is_received(self):
+        """Whether it has reached the rank it is for."""
         return self.received
 
     def check(self, array):

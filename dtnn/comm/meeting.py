@@ -11,9 +11,11 @@ class Meeting:
         self.done = 0
 
     def is_full(self):
+        """Whether all have come."""
         return None not in self.asked
 
     def is_done(self):
+        """Whether all have done their share."""
         return self.done == len(self.asked)
 
     def mismatch(self):

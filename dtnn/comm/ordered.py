@@ -50,6 +50,7 @@ class Ordered:
 
     @property
     def bytes(self):
+        """As a sum of the library's own would count: once for each array, however many messages it took."""
         return self.comm.bytes - self.inner
 
     def Allreduce(self, array, op="sum"):

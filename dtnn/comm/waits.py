@@ -96,6 +96,7 @@ class Poll(Wait):
         return self.last - self.begun > POLLED_IN_VAIN and time.monotonic() - self.last < POLLS_STILL
 
     def goes_on(self):
+        """Whether it may do something else, too, or its requests move."""
         return not self.seems_to_wait() or super().goes_on()
 
     def _moves(self):

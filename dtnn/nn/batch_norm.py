@@ -98,6 +98,7 @@ class BatchNorm2d(Layer):
 
     @property
     def replays(self):
+        """Not with statistics of all ranks, for which it communicates."""
         return not self.sync
 
     def _inverse_deviation(self, inverse):

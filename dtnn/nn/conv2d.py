@@ -135,6 +135,7 @@ class Conv2d(Layer):
 
     @property
     def replays(self):
+        """Not with "im2col", which is NumPy's."""
         return self.algorithm != "im2col"
 
     def forward(self, x, step=None, relu=False):

@@ -196,4 +196,5 @@ class Parameters:
 
 
 def rounded(size):
+    """The next multiple of `ALIGNMENT`."""
     return -(-size // ALIGNMENT) * ALIGNMENT

@@ -80,28 +80,34 @@ def rate(name, value):
 
 
 def of_part(name, value):
+    """A part of the training, below 1."""
     number(name, value, "a part of the training, at least 0 and below 1, such as 0.3", lambda value: 0 <= value < 1)
 
 
 def of_some(name, value):
+    """A number above 0."""
     number(name, value, "a number above 0, such as 5", lambda value: 0 < value < math.inf)
 
 
 def of_epochs(name, value):
+    """A series of epochs."""
     for epoch in listed(name, value, "epochs, such as (30, 60, 80)"):
         rate(name, epoch)
 
 
 def of_then(name, value):
+    """A rate or a schedule, which follows."""
     if not is_schedule(value):
         number(name, value, "a rate of at least 0, or a schedule such as cosine(0.1)", lambda value: 0 <= value < math.inf)
 
 
 def of_direction(name, value):
+    """True or False; None leaves it to the metric's name."""
     if value is not None:
         flag(name, value)
 
 
 def of_text(name, value):
+    """The name of a metric."""
     if not isinstance(value, str):
         raise TypeError(f'{name}={shown(value)}: give the name of a metric, such as "val_loss"')

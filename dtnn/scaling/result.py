@@ -55,6 +55,7 @@ class Study:
 
     @property
     def rows(self):
+        """One dict for each number of ranks."""
         base = statistics.median(each.throughput for each in self.measurements if each.ranks == self.ranks[0])
         return [_row([each for each in self.measurements if each.ranks == ranks], base, self.ranks[0]) for ranks in self.ranks]
 
