@@ -73,7 +73,7 @@ def kept(page, folder):
 
     def saved():
         page.evaluate(SAVE)
-        (made,) = json.loads((folder / "work" / "book.ipynb").read_text())["cells"][0]["outputs"]
+        _, made = json.loads((folder / "work" / "book.ipynb").read_text())["cells"][0]["outputs"]
         told.append("".join(made["data"]["text/plain"]))
         return "stopped" in told[-1]
 

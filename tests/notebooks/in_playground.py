@@ -88,6 +88,7 @@ def mistake(page, seen, folder):
     page.locator(".dtnn-local-steps .noUi-handle").focus()
     page.keyboard.press("ArrowLeft")
     until(lambda: page.locator(".dtnn-wrong:visible").count() == 0, 20, "the sentence to go")
+    time.sleep(BETWEEN)
     page.click(".dtnn-one-step")
     until(lambda: "Compressed" in words(page) and step_of(page) == 1, 20, "a step")
 
