@@ -34,7 +34,9 @@ def __getattr__(name):
         return getattr(importlib.import_module(f".{NAMES[name]}", __name__), name)
     if name in ROOMS:
         return importlib.import_module(f".{name}", __name__)
-    raise AttributeError(f"dtnn has no {name!r}; it has {', '.join(sorted(__all__))}")
+    from .absent import absent  # here, so that the import alone loads nothing
+
+    raise absent(__name__, name, __all__)
 
 
 def __dir__():

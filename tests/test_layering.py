@@ -167,5 +167,5 @@ def test_import_is_light(statement):
 
 def test_the_table_of_contents_is_right():
     assert all(getattr(dtnn, name) is not None for name in dtnn.__all__)
-    with pytest.raises(AttributeError, match="dtnn has no 'Modell'"):
+    with pytest.raises(AttributeError, match=r"dtnn has no 'Modell': did you mean Model\?"):
         dtnn.Modell  # noqa: B018
