@@ -47,7 +47,7 @@ def pytest_collection_modifyitems(items):
     """Mark what nothing may run beside: those rooms, and what has MPI in its address or its fixtures."""
     for item in items:
         over_mpi = re.search(r"(?i)(?<![a-z])mpi(?![a-z])", item.nodeid) or "engines" in getattr(item, "fixturenames", ())
-        if over_mpi or any(room in item.path.parents for room in UNDISTURBED):
+        if over_mpi or item.path.parent in UNDISTURBED:
             item.add_marker("undisturbed")
 
 
