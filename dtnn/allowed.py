@@ -104,6 +104,19 @@ def path(name, value):
     return found
 
 
+def file(name, value):
+    """The path of a file to be read, as text, which is no folder.
+
+    >>> file("path", ".")
+    Traceback (most recent call last):
+    IsADirectoryError: . can't be read: it is a folder; give the name of a file in it
+    """
+    found = path(name, value)
+    if os.path.isdir(found):
+        raise IsADirectoryError(f"{found} can't be read: it is a folder; give the name of a file in it")
+    return found
+
+
 def listed(name, value, of):
     """The items of a list, tuple or other series, as a list; `of` says in words what they are.
 

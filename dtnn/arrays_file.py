@@ -42,9 +42,7 @@ def arrays(path, names=None):
     ...     arrays(f"{folder}/a.npz")
     {'x': array([0, 1, 2])}
     """
-    path = allowed.path("path", path)
-    if os.path.isdir(path):
-        raise IsADirectoryError(f"{path} can't be read: it is a folder; give the name of a file in it")
+    path = allowed.file("path", path)
     try:
         with zipfile.ZipFile(path) as archive:
             entries = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}

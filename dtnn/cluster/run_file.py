@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import os
 
 from .. import allowed
 from ..records import TYPES, Recorder, from_dict, to_dict
@@ -44,9 +43,7 @@ def read(path):
     ValueError
         It is no run of dtnn, or damaged; the text names the file and the place.
     """
-    path = allowed.path("path", path)
-    if os.path.isdir(path):
-        raise IsADirectoryError(f"{path} can't be read: it is a folder; give the name of a file in it, such as {path}/run.json")
+    path = allowed.file("path", path)
     try:
         with open(path, encoding="utf-8") as file:
             values = json.load(file)

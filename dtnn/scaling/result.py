@@ -95,7 +95,7 @@ class Study:
         ValueError
             If the file is no study.
         """
-        path = allowed.path("path", path)
+        path = allowed.file("path", path)
         try:
             with open(path, encoding="utf-8") as file:
                 values = json.load(file)
