@@ -170,7 +170,7 @@ def test_what_can_not_be_is_told(call, begin, value, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("read", [dtnn.load, dtnn.Run.load, scaling.Study.load, dtnn.Comparison, network().save, dtnn.Save])
 def test_a_folder_is_no_file(read, tmp_path):
-    with pytest.raises(IsADirectoryError, match="it is a folder; give the name of a file in it"):
+    with pytest.raises(IsADirectoryError, match=r"is a folder; give the name of a file"):
         read(tmp_path)
 
 
