@@ -149,7 +149,7 @@ def left(page, folder):
 def ours_after(folder, seconds):
     """What is left of it when it has had so many seconds to end."""
     with contextlib.suppress(TimeoutError):
-        until(lambda: not ours(folder), seconds, "the processes to end")
+        until(lambda: not ours(folder), seconds, "the processes to end", patience=1)
     return ours(folder)
 
 
@@ -165,8 +165,12 @@ def ours(folder):
     return found
 
 
-def until(true, seconds, what):
-    """Wait until something is true; whatever it raises counts as not yet."""
+def until(true, seconds, what, patience=3):
+    """Wait until something is true; whatever it raises counts as not yet.
+
+    `seconds` is what a slow machine needs that does nothing else; it may be busy, so `patience` times as many are waited.
+    """
+    seconds *= patience
     end = time.time() + seconds
     while time.time() < end:
         with contextlib.suppress(Exception):
