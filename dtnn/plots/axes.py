@@ -15,7 +15,7 @@ WIDTH = 792  # pixels of a picture; on a page of 1,000 a notebook has 550 for it
 INCHES, DPI = 7.2, 110
 STYLED = ("axes", "font", "grid", "hatch", "legend", "lines", "patch", "text", "xtick", "ytick")
 STYLE = {key: value for key, value in rcParamsDefault.items() if key.split(".")[0] in STYLED}
-STYLE |= {"font.size": 10.5, "text.color": INK, "hatch.linewidth": 1.2}
+STYLE |= {"font.size": 10.7, "text.color": INK, "hatch.linewidth": 1.2}
 
 
 class Sheet(Figure):
