@@ -49,6 +49,24 @@ def bound(call, cls):
     return found | {keyword.arg: keyword.value for keyword in call.keywords}
 
 
+def call_of(function, arguments, cls):
+    """The opposite of `bound`: starred arguments, those without a default and all before them by place, others by keyword."""
+    parameters = inspect.signature(cls).parameters.values()
+    by_place, by_name, starred = [], [], any(p.kind is p.VAR_POSITIONAL and arguments.get(p.name) for p in parameters)
+    for parameter in parameters:
+        if parameter.name not in arguments:
+            continue
+        value = arguments.pop(parameter.name)
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            by_place += value
+        elif parameter.kind is not parameter.KEYWORD_ONLY and (starred or parameter.default is parameter.empty) and not by_name:
+            by_place.append(value)
+        else:
+            by_name.append(ast.keyword(parameter.name, value))
+    by_name += [ast.keyword(name, value) for name, value in arguments.items()]  # of **more
+    return ast.Call(function, by_place, by_name)
+
+
 def with_argument(text, known, name, source):
     """A call with one argument set anew, all by keyword but the starred ones.
 

@@ -16,6 +16,8 @@ from .sheet import Sheet
 
 FIRST = ("Conv2d", "Linear", "ReLU", "MaxPool2d", "Flatten", "BatchNorm2d", "Dropout")  # what is wanted most
 
+DRAWING = (560, 300)  # pixels: about as many as the builder is wide on a page of 1,000, so that letters are as large as drawn
+
 
 class BuilderPanel(Panel):
     """A list of layers that is edited by clicks, its drawing, and the Python that it stands for.
@@ -57,7 +59,7 @@ class BuilderPanel(Panel):
         read = button("read this code", self._paste, "take the network over from the text above").add_class("dtnn-read")
         note = widgets.HTML(faint("Copy it out, or paste a <code>Model(...)</code> here. It is read, never executed."))
         code = widgets.VBox([self.text, read, note])
-        self.sheet = Sheet(900, 260)
+        self.sheet = Sheet(*DRAWING)
         self.tabs = widgets.Tab(
             [widgets.VBox([self.head, self.list.box]), self.sheet.image, code], titles=("layers", "drawing", "Python")
         )

@@ -11,10 +11,11 @@ from .. import allowed
 from ..cluster import Cluster
 from ..cluster.doctor import diagnose
 from . import given
+from .cluster_bar import ClusterBar
 from .findings_table import findings_table
 from .keeping import Keeping
-from .launch_form import MOST, WRAP, LaunchForm
-from .looks import Message, button, enlarged, faint, style
+from .launch_form import MOST, LaunchForm
+from .looks import Message, enlarged, faint, style
 from .panel import Panel, begin
 from .places import LAUNCHERS
 
@@ -69,16 +70,11 @@ class ClusterPanel(Panel):
 
     def _make(self, ranks, launcher):
         self.form = LaunchForm(ranks, launcher)
-        self.start_button = button("start", self.start, "start the ranks", "success").add_class("dtnn-start")
-        self.stop_button = button("stop", self.stop, "end them, whatever they do").add_class("dtnn-stop")
-        self.restart_button = button("restart", self.restart, "end them and start new ones").add_class("dtnn-restart")
-        self.doctor_button = button("doctor", self.doctor, "what is installed, and what is wrong").add_class("dtnn-doctor")
-        self.message, self.state = Message(), widgets.HTML().add_class("dtnn-state")
+        self.bar, self.message = ClusterBar(self), Message()
         self.table, self.log, self.findings = (widgets.HTML(layout={"max_width": "100%", "overflow": "auto"}) for _ in range(3))
         self.table.add_class("dtnn-roster")
         self.findings.add_class("dtnn-findings")
-        buttons = [self.start_button, self.stop_button, self.restart_button, self.doctor_button, self.state]
-        rows = [*([] if self._given else [self.form.box]), widgets.HBox(buttons, layout=WRAP)]
+        rows = [*([] if self._given else [self.form.box]), self.bar.box]
         self.box = widgets.VBox([style(), *rows, self.message.box, self.table, self.findings, self.log])
         self.box.add_class("dtnn-panel").add_class("dtnn-cluster")
 
@@ -107,7 +103,7 @@ class ClusterPanel(Panel):
             return
         self._busy = True
         self.message.say("")
-        self.state.value = faint(word)
+        self.bar.say(word)
         self._enable()
         begin(self._done(work))
 
@@ -118,7 +114,7 @@ class ClusterPanel(Panel):
             self.message.say(error)
         finally:
             self._busy = False
-            self.state.value = ""
+            self.bar.say("")
             await self._look()
 
     def _start(self):
@@ -126,12 +122,8 @@ class ClusterPanel(Panel):
             self.cluster.stop()  # what is left of it; else it would count as running
         if self.cluster is None or (not self._given and self.form.place() != self._place and self.cluster.state != "running"):
             self._place = self.form.place()
-            self.cluster = Cluster(**self._place, on_wait=self._say)
+            self.cluster = Cluster(**self._place, on_wait=lambda text: text and self.bar.say(text))
         self.cluster.start()
-
-    def _say(self, text):
-        if text:
-            self.state.value = faint(html.escape(text))
 
     def _doctor(self):
         self.findings.value = findings_table(diagnose())
@@ -164,7 +156,7 @@ class ClusterPanel(Panel):
         dead = [str(row["rank"]) for row in rows if row["state"] == "dead"] if state == "dead" else []
         if not self._busy:
             who = f"rank{'s' * (len(dead) > 1)} {', '.join(dead)}"
-            self.state.value = faint(f"{who} died; start makes new ranks") if dead else ""
+            self.bar.say(f"{who} died; start makes new ranks" if dead else "")
         if log != self._shown_log:
             text = f'<pre style="font-size: 11px">{html.escape(log)}</pre>'
             opened = f'<details><summary class="dtnn-faint">log</summary>{text}</details>'
@@ -177,10 +169,7 @@ class ClusterPanel(Panel):
 
     def _enable(self):
         running = self.cluster is not None and self.cluster.state == "running"
-        self.start_button.disabled = self._busy or running
-        self.stop_button.disabled = self._busy or self.cluster is None or self.cluster.state == "stopped"
-        self.restart_button.disabled = self._busy or self.cluster is None
-        self.doctor_button.disabled = self._busy
+        self.bar.enable(self.cluster, self._busy)
         self.form.enable(not running and not self._busy)
 
     async def _watch(self):

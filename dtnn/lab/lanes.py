@@ -5,7 +5,7 @@ import inspect
 from dataclasses import dataclass
 
 from .. import nn
-from .arguments import bound, is_call
+from .arguments import bound, call_of, is_call
 from .calls import called
 from .fields import documented
 
@@ -100,7 +100,7 @@ def with_lanes(call, known, rows):
             rows = rows[several:]
         elif here:
             _put(arguments, here[0], rows.pop(0))
-    return ast.unparse(_call(node.func, arguments, cls))
+    return ast.unparse(call_of(node.func, arguments, cls))
 
 
 def _slots_of(call, known):
@@ -186,21 +186,3 @@ def _written(row, node, former=None):
 
 def _node(text):
     return ast.parse(text, mode="eval").body
-
-
-def _call(function, arguments, cls):
-    """A call: starred arguments, those without a default and all before them by place, the others by keyword."""
-    parameters = inspect.signature(cls).parameters.values()
-    by_place, by_name, starred = [], [], any(p.kind is p.VAR_POSITIONAL and arguments.get(p.name) for p in parameters)
-    for parameter in parameters:
-        if parameter.name not in arguments:
-            continue
-        value = arguments.pop(parameter.name)
-        if parameter.kind is parameter.VAR_POSITIONAL:
-            by_place += value
-        elif parameter.kind is not parameter.KEYWORD_ONLY and (starred or parameter.default is parameter.empty) and not by_name:
-            by_place.append(value)
-        else:
-            by_name.append(ast.keyword(parameter.name, value))
-    by_name += [ast.keyword(name, value) for name, value in arguments.items()]  # of **more
-    return ast.Call(function, by_place, by_name)

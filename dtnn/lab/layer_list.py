@@ -7,7 +7,7 @@ from .fields import one_line
 from .form import Form
 from .lane_row import LaneRow
 from .lanes import lanes, parameters
-from .layer_row import LayerRow
+from .layer_row import LayerRow, shortened
 from .looks import button, faint
 from .nested import neighbour, row_at
 from .once import once
@@ -40,7 +40,7 @@ class LayerList:
         self.builder, self._edit, self._kind, self.seen, self.rows = builder, edit, kind, Unfolding(), []
         self._pools, self._misfit, self._form, self._form_key = {LayerRow: [], LaneRow: []}, None, None, None
         self._act = once(self._acted)  # one for all: after the first click something else may stand below the mouse
-        self.add_button = button("add at end", self.add, ADD_TIP, "primary", width="88px").add_class("dtnn-add")
+        self.add_button = button("add at end", self.add, ADD_TIP, "primary", min_width="88px").add_class("dtnn-add")
         self._empty = widgets.HTML(faint("No layer yet: choose one above and click <b>add at end</b>, or begin with a preset."))
         self.box = widgets.VBox([], layout={"max_height": "620px", "overflow": "hidden auto", "margin": "4px 0"})
         self.box.add_class("dtnn-layers")
@@ -106,7 +106,7 @@ class LayerList:
                 following = self.places[number + 1].path if number + 1 < len(self.places) else ()
                 row.show(place, empty=following[: len(place.path)] != place.path)
             else:
-                self._show_layer(row, place, place.row.error if place.path == told else "")
+                self._show_layer(row, place, _told(place.row) if place.path == told else "")
         self.add_button.description = "add at end" if self.seen.opened is None else "add below"
         boxes = tuple(row.box for row in self.rows) or (self._empty,)
         if self.box.children != boxes:
@@ -143,3 +143,8 @@ class LayerList:
 def _around(path, misfit):
     """Whether a path is that of a layer, and it is the misfit or around it."""
     return misfit is not None and len(path) % 2 == 1 and misfit[: len(path)] == path
+
+
+def _told(row):
+    """What is wrong with a layer, without the whole call, which stands above it."""
+    return row.error.replace(row.call, shortened(row.call))

@@ -22,17 +22,17 @@ def panel():
 
 def test_start_work_stop_and_start_again(panel):
     assert panel.words() == "ClusterPanel: no cluster yet"
-    panel.start_button.click()
+    panel.bar.start.click()
     assert panel.cluster.run(lambda comm: comm.Allreduce(comm.rank + 1)).result() == 3
-    assert panel.start_button.disabled
+    assert panel.bar.start.disabled
     assert "idle" in panel.table.value
-    panel.stop_button.click()
+    panel.bar.stop.click()
     assert panel.cluster.state == "stopped"
-    assert panel.stop_button.disabled
+    assert panel.bar.stop.disabled
     panel.form.ranks.value = 3
-    panel.start_button.click()
+    panel.bar.start.click()
     assert panel.cluster.ranks == 3
-    panel.restart_button.click()
+    panel.bar.restart.click()
     assert panel.cluster.state == "running"
 
 
@@ -41,7 +41,7 @@ def test_a_double_click_starts_one(panel, monkeypatch):
     monkeypatch.setattr(module, "Cluster", lambda **place: started.append(place) or dtnn.Cluster(**{**place, "on_wait": False}))
 
     async def notebook():
-        panel.start_button.click()
+        panel.bar.start.click()
         panel.start()
         panel.restart()
         while panel._busy:
@@ -56,14 +56,14 @@ def test_what_goes_wrong_is_said_and_the_buttons_come_back(panel, monkeypatch):
         raise RuntimeError("no mpiexec; remedy: install it")
 
     monkeypatch.setattr(module, "Cluster", refuse)
-    panel.start_button.click()
+    panel.bar.start.click()
     assert panel.message.text == "no mpiexec; remedy: install it"
-    assert not panel.start_button.disabled
+    assert not panel.bar.start.disabled
 
 
 def test_the_doctor_in_a_table(panel, monkeypatch):
     monkeypatch.setattr(module, "diagnose", lambda: [Finding("MPI", "error", "no <mpi4py>", "pip install mpi4py")])
-    panel.doctor_button.click()
+    panel.bar.doctor.click()
     assert "no &lt;mpi4py&gt; → pip install mpi4py" in panel.findings.value
 
 
@@ -93,7 +93,7 @@ def test_shown_it_looks_again_while_the_loop_stays_free(panel, monkeypatch):
         panel.cluster.stop()
         while "stopped" not in panel.table.value:
             await asyncio.sleep(0.01)
-        assert not panel.start_button.disabled
+        assert not panel.bar.start.disabled
         panel.close()
 
     asyncio.run(asyncio.wait_for(notebook(), 30))
@@ -120,7 +120,7 @@ def test_what_can_not_be_looked_at_is_said_until_it_can(panel, monkeypatch):
         monkeypatch.setattr(panel, "_seen", dies)
         while panel.message.text != "the controller has gone away":
             await asyncio.sleep(0.01)
-        assert not panel.stop_button.disabled
+        assert not panel.bar.stop.disabled
         monkeypatch.setattr(panel, "_seen", seen)
         while panel.message.text:
             await asyncio.sleep(0.01)
@@ -161,14 +161,14 @@ def test_start_makes_new_ranks_where_some_have_died(panel, monkeypatch):
     crew = first._started.crew
     monkeypatch.setattr(crew, "dead", lambda: {1})
     asyncio.run(panel._look())
-    assert (first.state, panel.start_button.disabled) == ("dead", False)
-    assert "rank 1 died; start makes new ranks" in panel.state.value
-    panel.start_button.click()
+    assert (first.state, panel.bar.start.disabled) == ("dead", False)
+    assert "rank 1 died; start makes new ranks" in panel.bar.state.value
+    panel.bar.start.click()
     assert crew.stopped, "what was left of it is ended"
-    assert (panel.cluster, panel.cluster.state, panel.state.value) == (first, "running", "")
+    assert (panel.cluster, panel.cluster.state, panel.bar.state.value) == (first, "running", "")
     monkeypatch.setattr(first._started.crew, "dead", lambda: {0})
     panel.form.ranks.value = 3
-    panel.start_button.click()
+    panel.bar.start.click()
     assert (panel.cluster.ranks, panel.cluster.state, first.state) == (3, "running", "stopped")
 
 

@@ -37,23 +37,23 @@ def test_a_rank_dies_under_the_panel_and_start_makes_new_ones(capsys):
     panel = ClusterPanel(ranks=2)
 
     async def notebook():
-        panel.start_button.click()
+        panel.bar.start.click()
         await until(lambda: not panel._busy)
         assert panel.message.text == ""
         panel._watching = asyncio.get_running_loop().create_task(panel._watch())
         await until(lambda: panel.table.value.count("idle") == 2)
         killed(panel, 1)
-        took = await until(lambda: "dead" in panel.table.value and "start makes new ranks" in panel.state.value)
+        took = await until(lambda: "dead" in panel.table.value and "start makes new ranks" in panel.bar.state.value)
         with capsys.disabled():
             print(f"\nthe panel shows a rank's death after {took:.1f} s")
         assert took < HEARTBEATS
-        assert not panel.start_button.disabled
-        panel.start_button.click()
+        assert not panel.bar.start.disabled
+        panel.bar.start.click()
         await until(lambda: not panel._busy)
         assert panel.message.text == ""
         await until(lambda: panel.table.value.count("idle") == 2)
         assert panel.cluster.run(lambda comm: comm.Allreduce(comm.rank + 1)).result() == 3
-        panel.stop_button.click()
+        panel.bar.stop.click()
         await until(lambda: panel.cluster.state == "stopped" and not panel._busy)
 
     try:

@@ -24,7 +24,7 @@ def test_a_click_trains_on_the_engines(seen):
     assert seen["picture"] >= 960
 
 
-def test_two_clicks_are_two_steps_of_the_playground(seen):
+def test_a_double_click_is_one_step_of_the_playground(seen):
     assert "AllReduce · batch 32: 8 a rank" in seen["playground"]
 
 
