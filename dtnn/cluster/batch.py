@@ -3,6 +3,8 @@
 import dataclasses
 from dataclasses import dataclass
 
+from ..allowed import listed, whole
+
 
 @dataclass(frozen=True)
 class Batch:
@@ -38,11 +40,17 @@ class Batch:
     lines: tuple = ()
 
     def __post_init__(self):
-        object.__setattr__(self, "lines", (self.lines,) if isinstance(self.lines, str) else tuple(self.lines))
+        lines = (
+            [self.lines] if isinstance(self.lines, str) else listed("lines", self.lines, "lines, such as ['#SBATCH --qos=short']")
+        )
+        object.__setattr__(self, "lines", tuple(lines))
         for name in ("account", "partition", "time", "nodes"):
             value = getattr(self, name)
             if value is not None and (not isinstance(value, str | int) or isinstance(value, bool) or _breaks(str(value))):
                 raise ValueError(f"{name}={value!r} can't stand in a batch script; give one word or number")
+        for name in ("time", "nodes"):
+            if isinstance(getattr(self, name), int):
+                whole(name, getattr(self, name), 1)
         if any(not isinstance(line, str) or "\n" in line for line in self.lines):
             raise ValueError(f"lines={self.lines!r}: give a list of lines, such as ['#SBATCH --qos=short']")
 

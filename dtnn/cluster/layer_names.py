@@ -5,6 +5,7 @@ import time
 
 from ..records import Start
 
+SECONDS = "seconds, such as 10"  # what a timeout may be
 LOOK = 0.02  # seconds between two looks for the run's first record
 
 

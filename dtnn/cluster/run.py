@@ -4,6 +4,7 @@ import asyncio
 import threading
 import time
 
+from ..allowed import number, shown
 from ..phrases import ranks
 from ..sentence import sentence
 from . import failure, run_file, showing, steering
@@ -11,6 +12,7 @@ from . import to_batch as batching
 from . import weights as showing_weights
 from .bounded import Dropped
 from .conducted import Conducted
+from .layer_names import SECONDS
 from .waiting_for import waiting_for
 
 VIEW = 0.1  # seconds between two looks of who waits at what shows the run
@@ -117,7 +119,9 @@ class Run(Conducted):
     # ---- waiting for it
 
     def wait(self, timeout=None):
-        """Wait until it has ended, at most `timeout` seconds; whether it has. Raises nothing."""
+        """Wait until it has ended, at most `timeout` seconds; whether it has. What the run raised, it does not."""
+        if timeout is not None:
+            timeout = number("timeout", timeout, SECONDS, None)
         if threading.current_thread() is not threading.main_thread():
             return self._ended.wait(timeout)
         until = time.monotonic() + (threading.TIMEOUT_MAX if timeout is None else timeout)
@@ -164,6 +168,8 @@ class Run(Conducted):
         It is called in the thread that watches the run (at once, and here, if the run has ended).  What it raises,
         `result` raises.
         """
+        if not callable(function):
+            raise TypeError(f"then({shown(function)}): give a function of the result, such as print")
         with self._changed:
             if not self.done:
                 self._callbacks.append(function)

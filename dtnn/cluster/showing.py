@@ -2,10 +2,11 @@
 
 import time
 
+from ..allowed import number
 from ..commands import Show
 from ..gradients import GradientView
 from ..records import Gradients, Refused, Start
-from .layer_names import LOOK, begun, known_layer
+from .layer_names import LOOK, SECONDS, begun, known_layer
 from .steering import tell
 
 
@@ -50,7 +51,7 @@ def gradients(run, layer=None, *, step=None, timeout=10.0):
     >>> view.warning
     ''
     """
-    until = time.monotonic() + timeout
+    until = time.monotonic() + number("gradients: timeout", timeout, SECONDS, None)
     if run.done or step is not None:
         return _kept(run, layer, step)
     settings = begun(run, "gradients", until, timeout)

@@ -2,6 +2,7 @@
 
 import time
 
+from ..allowed import number
 from ..commands import Advance, Pause, Rate, Resume, Show, ShowWeights
 from ..records import Start, Stop
 
@@ -127,6 +128,7 @@ def end(run, text="stopped by the user", patience=1.5):
     Whatever the ranks do, that takes little over a second more. One that can't be interrupted where it is goes on without
     the run, and is named in `stuck`; the next run waits for it.
     """
+    patience = number("patience", patience, "seconds, such as 1.5", None)
     run.stop(text)
     if not run.wait(patience):
         run._grace = QUICK

@@ -6,7 +6,7 @@ import shlex
 import sys
 from pathlib import Path
 
-from ..allowed import one_of, whole
+from ..allowed import one_of, path, whole
 from ..records import Start
 from ..whole_file import whole_file
 from . import launchers
@@ -53,20 +53,22 @@ def to_batch(run, system, folder, *, ranks=None, threads_per_rank=1, data=None, 
     train.sbatch True
     """
     one_of("system", system, SYSTEMS)
+    files = {"data": data, "model": model}
     recipe, told = _recipe(run, data, model), batch_of(batch, "to_batch")
     ranks, threads = whole("ranks", run.size if ranks is None else ranks, 1), whole("threads_per_rank", threads_per_rank, 1)
-    folder = Path(folder).expanduser().absolute()
+    data, model = (None if given is None else Path(path(name, given)).absolute() for name, given in files.items())
+    folder = Path(path("folder", folder)).absolute()
     folder.mkdir(parents=True, exist_ok=True)
-    source = Path(model).absolute() if model is not None else folder / "model.json"
+    source = folder / "model.json" if model is None else model
     if model is None:
         with whole_file(source) as file:
             file.write(json.dumps(recipe["model"], indent=1).encode())
     options = recipe["options"]
     if data is not None:
-        options = [*_without(options, "--data"), "--data", str(Path(data).absolute())]
+        options = [*_without(options, "--data"), "--data", str(data)]
     command = ["train", str(source), *options, "--out", str(folder), "--ranks", str(ranks), "--threads", str(threads)]
-    path = folder / ("train.sbatch" if system == "slurm" else "train.sh")
-    return _written(path, _script(recipe, command, folder, ranks, threads, told))
+    script = folder / ("train.sbatch" if system == "slurm" else "train.sh")
+    return _written(script, _script(recipe, command, folder, ranks, threads, told))
 
 
 def _recipe(run, data, model):

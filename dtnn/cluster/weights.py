@@ -5,10 +5,11 @@ import time
 
 import numpy as np
 
+from ..allowed import number
 from ..comm.checked import known_rank
 from ..commands import ShowWeights
 from ..records import Step
-from .layer_names import LOOK, begun, known_layer
+from .layer_names import LOOK, SECONDS, begun, known_layer
 from .steering import tell
 
 
@@ -75,7 +76,7 @@ def weights(run, layer=None, *, rank=0, timeout=10.0):
     >>> twin = dtnn.zoo.mlp()
     >>> twin.load_state_dict(early)
     """
-    until = time.monotonic() + timeout
+    until = time.monotonic() + number("weights: timeout", timeout, SECONDS, None)
     settings = begun(run, "weights", until, timeout)
     if layer is not None:
         known_layer("weights", layer, settings)

@@ -95,9 +95,13 @@ def test_what_slurm_is_told_stands_first(threads, tmp_path):
         ({"ranks": 0}, ValueError, "ranks=0: give a whole number of at least 1"),
         ({"ranks": "4"}, TypeError, "ranks='4': give a whole number"),
         ({"threads_per_rank": -1}, ValueError, "threads_per_rank=-1: give a whole number of at least 1"),
+        ({"nodes": 0}, ValueError, "nodes=0: give a whole number of at least 1"),
+        ({"time": -5}, ValueError, "time=-5: give a whole number of at least 1"),
+        ({"lines": 5}, TypeError, "lines=5: give a list of lines"),
+        ({"data": 5}, TypeError, "data=5: give the path of a file"),
     ],
 )
-def test_numbers_that_no_job_can_have_are_told_before_anything_is_written(threads, tmp_path, settings, error, text):
+def test_what_no_job_can_have_is_told_before_anything_is_written(threads, tmp_path, settings, error, text):
     run = finished(threads, small())
     with pytest.raises(error, match=text):
         run.to_batch("slurm", tmp_path / "job", **settings)

@@ -226,6 +226,15 @@ def test_what_makes_no_sense_is_refused(start, cluster):
         run.weights(rank=2)
     with pytest.raises(ValueError, match="phases=0: give a whole number of at least 1"):
         run.step(phases=0)
+    for asked, name in ((run.wait, "timeout"), (run.result, "timeout"), (run.end, "patience")):
+        with pytest.raises(TypeError, match=f"{name}='x': give seconds"):
+            asked(**{name: "x"})
+    with pytest.raises(TypeError, match="gradients: timeout=None: give seconds"):
+        run.gradients("linear_1", timeout=None)
+    with pytest.raises(TypeError, match="weights: timeout='x': give seconds"):
+        run.weights(timeout="x")
+    with pytest.raises(TypeError, match=r"then\(5\): give a function of the result"):
+        run.then(5)
     with pytest.raises(ValueError, match="steps=2 and phases=1: give one of them"):
         run.step(2, phases=1)
     with pytest.raises(ValueError, match="of which layer\\? There are linear_1, linear_2"):
