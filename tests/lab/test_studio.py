@@ -645,7 +645,7 @@ def test_the_misfit_within_a_layer_is_told_there_and_once(studio):
     row_of(panel, 1).call.click()
     assert (1, 0, 1) not in paths(panel), "who wants it folded gets it folded"
     assert row_of(panel, 1).wrong.text.startswith(
-        "layer 2 (residual_1, Residual(Sequential(Linear(784), Conv2d(3, 3…): layer 2 ("
+        "layer 2 (residual_1, Residual(Sequential(Linear(784), Conv2d(3, 3)…): layer 2 ("
     )
     assert "layer 2 (conv2d_1" in row_of(panel, 1).wrong.text
     row_of(panel, 1).call.click()
