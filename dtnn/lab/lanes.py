@@ -31,11 +31,12 @@ class Lane:
 
 @dataclass(frozen=True)
 class _Slot:
-    """An argument that holds layers: its parameter, the lane that it is, and the node it was read from."""
+    """An argument that holds layers: its parameter, its lane, the node it was read from, and whether it may be left out."""
 
     parameter: inspect.Parameter
     lane: Lane
     node: ast.AST | None
+    optional: bool = False
 
 
 def lanes(call, known):
@@ -118,7 +119,8 @@ def _slots(node, cls, known):
             if takes_layers or (value and all(is_call(part, known) for part in value)):
                 found += _starred(parameter, value or [], issubclass(cls, nn.Sequential))
         elif _holds(value, known) or (takes_layers and _nothing(value)):
-            found.append(_Slot(parameter, Lane(name, _layers(value)), value))
+            optional = takes_layers and parameter.default is not parameter.empty  # else its lane would be seen no more
+            found.append(_Slot(parameter, Lane(name, _layers(value)), value, optional))
     return found
 
 
@@ -166,7 +168,7 @@ def _put(arguments, slot, row):
         return
     if slot.parameter.kind is slot.parameter.VAR_POSITIONAL:  # a Sequential's own
         arguments[name] = [_node(layer) for layer in row]
-    elif not row and slot.parameter.default is not slot.parameter.empty:
+    elif not row and slot.optional:
         arguments.pop(name, None)
     else:
         arguments[name] = _written(row, slot.node, slot.lane.layers)

@@ -23,7 +23,8 @@ class LayerList:
     ----------
     builder : Builder
     edit : callable
-        ``edit(do, *arguments, at=None, taken=None, put=None)`` does an edit of the builder and shows what comes of it.
+        ``edit(do, *arguments, said=None, taken=None, put=None)`` does an edit of the builder, shows what comes of it, and says in
+        `said` what is wrong with it; returns whether it could be done.
     kind : callable
         Gives the name of the layer that is chosen to be added.
 

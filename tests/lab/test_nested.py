@@ -16,8 +16,8 @@ BLOCK = "Residual(Sequential(Conv2d(8, 3, padding=1), BatchNorm2d(), ReLU()))"
 class Around(nn.Layer):
     """A layer of one's own around another one."""
 
-    def __init__(self, inner, factor=2.0):
-        self.inner, self.factor = inner, factor
+    def __init__(self, inner, factor=2.0, other=None):
+        self.inner, self.factor, self.other = inner, factor, other
 
     def build(self, shape, rng):
         return self.inner.build(shape, rng)
@@ -190,6 +190,11 @@ def test_layers_in_one_of_ones_own_are_edited_too_but_what_comes_in_is_up_to_it(
     assert (places[1, 0, 0].row.shape, places[1, 0, 0].known, places[1, 0].known) == (None, False, False)
     assert places[1,].row.shape == (8, 8, 8)
     assert builder.error == ""
+    builder.replace(1, "Around(ReLU(), other=Tanh())")
+    builder.move((1, 1, 0), (1, 0, 1))
+    assert builder.calls[1] == "Around(Sequential(ReLU(), Tanh()), other=Sequential())", (
+        "where nothing tells that it takes layers"
+    )
     builder.replace(1, "Listed([ReLU(), Tanh()])")
     builder.move((1, 0, 0), (1, 0, 1))
     builder.add("GELU()", (1, 0))
