@@ -18,7 +18,8 @@ class Letterheads:
     """Tells the receiver type and shape of an array when the first of that kind is sent to it with that tag.
 
     Messages from one rank to another with one tag arrive in order, so both can count them; a letterhead says which one it is for.
-    A message is of the kind that its letterhead says; without one, of a kind that was told before.
+    A message is of the kind that its letterhead says; without one, of a kind that was told before.  What is counted also says who
+    still waits for which message, see `Standstill`.
 
     Parameters
     ----------

@@ -38,7 +38,8 @@ class MPI:
         A duplicate of `world` for what must not get in the way of the work: notices of failure, and the comparison of what
         ranks ask for. Without it there are neither, but with `blocking` one is made for the comparison.
     blocking : bool
-        Use MPI's blocking calls, for jobs under ``mpiexec`` that nobody interrupts; there a failure ends all processes.
+        Use MPI's blocking calls for collectives, once all ranks have come to them: for jobs under ``mpiexec`` that nobody
+        interrupts; there a failure ends all processes.
     crowded : bool, optional
         Whether ranks share cores; found out if left out.
     house : MPI, optional
