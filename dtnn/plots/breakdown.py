@@ -1,10 +1,9 @@
 """Where each rank's time went: its own work against communication."""
 
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 from matplotlib.ticker import PercentFormatter
 
 from .axes import axes_or_new, dress, remark
+from .breakdown_legend import legend, seen
 from .columns import behind, table
 from .palette import COMMUNICATION, FAINT, OWN, PAPER, PHASES, on
 from .story import Story
@@ -16,7 +15,6 @@ VERY_FEW = 4  # ... and a sentence above them
 TITLE = "Where each rank's time goes"
 STRIP = 0.1  # height of what shows hidden communication
 SEEN = 1  # digits of a per cent; less is not a pixel
-RARE = ("other", "pack", "hidden")
 
 
 def breakdown(records, ax=None, unit="seconds"):
@@ -160,39 +158,21 @@ class Bars:
 
     def _set_frame(self, numbers, whole):
         longest = max((time["own"] + time["communication"] for time in numbers.values()), default=1.0)
-        there = tuple(phase for phase in (*OWN, *COMMUNICATION, "hidden") if _seen(numbers, phase) or _seen(whole, phase))
+        there = tuple(phase for phase in (*OWN, *COMMUNICATION, "hidden") if seen(numbers, phase) or seen(whole, phase))
         frame = (100.0 if self.unit == "percent" else longest, there, self._ranks)
         if frame == self._frame:
             return False
         self._frame = frame
         self.ax.set_xlim(0, frame[0])
         if self._columns:
-            self._legend(there)
+            legend(self.ax, there, self._columns, -0.16 if self.unit == "percent" else -0.24)
         return True
-
-    def _legend(self, there):
-        colours = {**PHASES, "hidden": PHASES["transfer"]}
-        handles = [Patch(facecolor=colours[phase], edgecolor=PAPER, hatch="////" if phase == "wait" else "") for phase in there]
-        if "hidden" in there:
-            handles[-1] = Line2D([], [], color=colours["hidden"], linewidth=2.5)
-        below = -0.16 if self.unit == "percent" else -0.24
-        self.ax.legend(
-            handles, there, loc="upper left", bbox_to_anchor=(-0.02, below), ncols=self._columns, frameon=False, fontsize="small",
-            handlelength=1.0, handletextpad=0.4, columnspacing=1.0 if len(there) < 8 else 0.6, borderaxespad=0.0,
-        )  # fmt: skip
 
 
 def _columns(numbers):
     """Seconds of each rank in each phase, and what it did."""
     names = *OWN, *COMMUNICATION, "hidden", "samples", "bytes", "steps"
     return table(("rank", *names), [(rank, *(time[name] for name in names)) for rank, time in numbers.items()])
-
-
-def _seen(numbers, phase):
-    """Whether a phase belongs in the legend: one that most runs don't have only where it is more than one per cent."""
-    if phase not in RARE or not numbers:
-        return phase not in RARE
-    return any(time[phase] > 0.01 * (time["own"] + time["communication"]) for time in numbers.values())
 
 
 def _sentence(time, whole):

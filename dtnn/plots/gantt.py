@@ -10,9 +10,10 @@ from ..tracing.path import critical_path, waits
 from ..tracing.steps import known
 from .axes import axes_or_new, dress, names, remark
 from .boxes import boxes
-from .columns import behind, table
+from .columns import behind
 from .gantt_legend import ON_ITS_WAY, legend
 from .palette import FAINT, INK, PAPER, PHASES, RULE, STATES, on
+from .spans_of import spans_of
 from .step_words import MOST, milliseconds, name, received, shown, title
 
 NARROW = 0.006  # of the Axes; a layer that is narrower has no edge
@@ -190,15 +191,3 @@ def nothing(ax):
     ax.set_axis_off()
     remark(ax).set_text("no step was traced:\ntrace=True looks at one every half second, from the second step on")
     return ax
-
-
-def spans_of(steps):
-    """All spans of steps as columns, see `Timeline.columns`."""
-    names = "step", "rank", "phase", "name", "bytes", "begin", "seconds"
-    rows = [
-        (step.step, rank, span.phase, span.name, span.bytes, span.time, span.seconds)
-        for step in steps
-        for rank in step.ranks
-        for span in step.spans(rank)
-    ]
-    return table(names, rows)

@@ -6,7 +6,8 @@ from matplotlib import rc_context
 
 from ..tracing import save, traced_steps
 from .axes import INCHES, STYLE, WIDTH, paper, sheet
-from .gantt import gantt, nothing, spans_of
+from .gantt import gantt, nothing
+from .spans_of import spans_of
 from .step_words import MOST
 
 LEFT, RIGHT, TOP, BOTTOM, RANK = 0.95, 0.15, 0.62, 1.05, 0.56  # inches beside the Axes, and of a rank's row
