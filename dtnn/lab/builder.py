@@ -37,9 +37,10 @@ class Builder:
     >>> builder.change(1, "features", "12")
     >>> [(row.call, row.shape, row.parameters) for row in builder.check()]
     [('Flatten()', (784,), 0), ('Linear(12)', (12,), 9420)]
-    >>> builder.undo()
+    >>> builder.add("Residual")
+    >>> builder.remove((2, 0, 1))  # within the Residual: of its first lane, the body, the second layer
     >>> builder.calls
-    ('Flatten()', 'Linear(10)')
+    ('Flatten()', 'Linear(12)', 'Residual(Sequential(Linear(12), Linear(12)))')
     """
 
     def __init__(self, model=None, namespace=None):
@@ -176,18 +177,17 @@ class Builder:
         """
         if self.error:
             raise ValueError(self.error)
-        state = self.state
-        return Model(*map(self.vocabulary.read, state.calls), input_shape=state.input_shape, seed=state.seed, dtype=state.dtype)
+        layers, state = map(self.vocabulary.read, self.calls), self.state
+        return Model(*layers, input_shape=state.input_shape, seed=state.seed, dtype=state.dtype)
 
     def code(self):
         """The Python that makes the same model."""
         return code_of(self.state)
 
     def __repr__(self):
-        rows = self.check()
-        size = " × ".join(map(str, self.input_shape))
-        count, parameters = f"{len(rows)} layer{'s' * (len(rows) != 1)}", sum(row.parameters for row in rows)
-        head = f"Builder: {count}, input {size}, {parameters:,} parameters"
+        rows, size = self.check(), " × ".join(map(str, self.input_shape))
+        count = f"{len(rows)} layer{'s' * (len(rows) != 1)}"
+        head = f"Builder: {count}, input {size}, {sum(row.parameters for row in rows):,} parameters"
         return "\n".join([head, *(f"  {row.call}" for row in rows), *([self.error] if self.error else [])])
 
     def _set(self, listed):
