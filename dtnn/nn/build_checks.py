@@ -27,6 +27,22 @@ def check_samples(layer, shape, forms, remedy):
         raise ValueError(f"{layer!r} takes samples of shape {forms}, but gets {tuple(shape)}; {remedy}")
 
 
+def check_built(layer):
+    """Raise a `ValueError` where a layer is to work whose weights nobody has made.
+
+    >>> from dtnn.nn import Linear
+    >>> check_built(Linear(3))
+    Traceback (most recent call last):
+    ValueError: Linear(3) is not built yet: put it into a Model, or call its build(shape, rng) with the shape of a sample
+    """
+    if not type(layer).__module__.startswith(f"{__package__}."):
+        return  # one of the user's own, whose weight may be what it likes
+    if getattr(layer, "weight", layer) is None or getattr(layer, "project", layer) is None:  # of attention: its first product
+        raise ValueError(
+            f"{layer!r} is not built yet: put it into a Model, or call its build(shape, rng) with the shape of a sample"
+        )
+
+
 def keeps_weights(layer, shape):
     """Whether a layer, built before, goes on with the weights that it has: one layer used twice in a network.
 

@@ -4,6 +4,7 @@ import inspect
 
 import numpy as np
 
+from .build_checks import check_built
 from .describe import describe
 from .passes import Pass
 
@@ -109,6 +110,7 @@ class Layer:
 
     def __call__(self, x):
         """y alone, as in inference: dropout off, running statistics on."""
+        check_built(self)
         return call_forward(self, x, Pass(training=False))[0]
 
     def __repr__(self):

@@ -4,6 +4,7 @@ from functools import cache
 
 import numpy as np
 
+from .build_checks import check_built
 from .layer import Layer, call_forward
 from .passes import Pass, checked, joined
 
@@ -24,6 +25,7 @@ def build_layer(layer, shape, rng):
 def run(layer, x, step, options):
     """One layer's forward.  A layer of the user's own works on copies: it may keep, change and return what it likes."""
     if built_in(type(layer)):
+        check_built(layer)
         return layer.forward(x, step, **options)
     dtype = x.dtype if x.dtype == np.float64 else np.float32
     y, backward = _own_forward(layer, step.copy(x), step)

@@ -3,6 +3,7 @@
 import html
 from typing import NamedTuple
 
+from ..allowed import shown
 from .check_weights import check_layers
 from .tree import named_layers, named_parameters
 
@@ -67,6 +68,11 @@ def summary(net):
 
     A layer used twice is listed twice; its parameters count where it stands first.
 
+    Raises
+    ------
+    ValueError
+        It is not built, or layers were put in or taken out since.
+
     Examples
     --------
     >>> import numpy as np
@@ -81,6 +87,8 @@ def summary(net):
     ---------------------------------------------------------------
                            in all             7,850          31,400
     """
+    if not getattr(net, "output_shape", None):
+        raise ValueError(f"summary is of a Sequential that is built, such as model.net, not of {shown(net)}")
     check_layers(net)
     names = {id(layer): name for name, layer, _ in named_layers(net)}
     rows, seen = [], set()

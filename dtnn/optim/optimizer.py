@@ -1,5 +1,6 @@
 """What all optimizers share: checked settings, the rate of the moment, clipping, and a repr that is a constructor call."""
 
+import difflib
 import inspect
 import math
 from dataclasses import fields
@@ -35,8 +36,10 @@ class Optimizer:
     layerwise = True
 
     def __new__(cls, *given, **named):
-        for name in named.keys() & ELSEWHERE.keys() - inspect.signature(cls.__init__).parameters.keys():
-            raise TypeError(f"{cls.__name__} has no setting {name!r}; it is called {ELSEWHERE[name]} here")
+        settings = inspect.signature(cls.__init__).parameters
+        if not any(setting.kind is setting.VAR_KEYWORD for setting in settings.values()):
+            for name in named.keys() - settings.keys():
+                raise TypeError(f"{cls.__name__} has no setting {name!r}; {_hint(name, [*settings][1:])}")
         return super().__new__(cls)
 
     def __post_init__(self):
@@ -86,6 +89,14 @@ class Optimizer:
 
     def _mask(self, parameters):
         return None if self.decay_all else parameters.decay
+
+
+def _hint(name, settings):
+    """What to write instead of a setting that there isn't."""
+    if ELSEWHERE.get(name) in settings:
+        return f"it is called {ELSEWHERE[name]} here"
+    near = difflib.get_close_matches(name, settings, 1, 0.5)
+    return f"did you mean {near[0]}?" if near else f"there are {', '.join(settings)}"
 
 
 def zeros(parameters):

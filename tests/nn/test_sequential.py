@@ -362,3 +362,19 @@ def test_the_same_layers_in_another_list_are_no_change():
     net.layers = list(net.layers)
     net(np.ones((2, 3), np.float32))
     copy.deepcopy(net)(np.ones((2, 3), np.float32))
+
+
+@pytest.mark.parametrize("layer", [Linear(2), Sequential(Linear(2)), Conv2d(2, 1), BatchNorm1d()], ids=repr)
+def test_a_layer_that_is_not_built_says_so(layer):
+    with pytest.raises(ValueError, match=r"\) is not built yet: put it into a Model, or call its build\(shape, rng\)"):
+        layer(np.zeros((3, 4, 4, 2), np.float32))
+
+
+def test_a_layer_of_ones_own_may_have_no_weight():
+    class Plain(Layer):
+        weight = None
+
+        def forward(self, x, step=None):
+            return 2 * x, lambda dy: 2 * dy
+
+    assert Plain()(np.ones(3)).tolist() == [2, 2, 2]

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ...allowed import shown
 from ..failures import Deadlock
 from ..group import run_threads
 
@@ -29,6 +30,8 @@ def check_allreduce(function, ranks=range(1, 10), lengths=None):
 
     Raises
     ------
+    TypeError
+        It is no function.
     WrongSum
         Says for how many ranks and numbers, on which rank, what was there and what should have been; or who waits for whom.
     Exception
@@ -43,6 +46,8 @@ def check_allreduce(function, ranks=range(1, 10), lengths=None):
         ...
     dtnn.comm.collectives.check.WrongSum: 2 ranks, 1 number: rank 0 began with [1.] and ended with [1.]; the sum is [11.]
     """
+    if not callable(function):
+        raise TypeError(f"function={shown(function)}: give a function of a communicator and an array, such as ring, not its name")
     for size in ranks:
         for length in sorted({0, 1, size - 1, size + 1, 1003}) if lengths is None else lengths:
             _check_sums(function, size, length)

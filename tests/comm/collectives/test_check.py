@@ -98,3 +98,8 @@ def test_the_numbers_of_ranks_and_the_lengths_are_those_that_are_asked_for():
 
     check_allreduce(noted, ranks=[3], lengths=[4, 17])
     assert tried == {(3, 4), (3, 17)}
+
+
+def test_a_name_is_no_function():
+    with pytest.raises(TypeError, match="function='ring': give a function of a communicator and an array, such as ring, not its"):
+        check_allreduce("ring")
