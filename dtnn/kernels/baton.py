@@ -30,7 +30,7 @@ DOES_PART = ir.FunctionType(ir.VoidType(), [BYTES, I64, I64])
 @intrinsic
 def job_of(_, body, arguments, room):
     """Put the arguments into `room`, int64; returns the address of a function that does any part of body(part, parts, *arguments)
-    with what lies there."""
+    with what lies there, and the address of the room."""
     does = body.dispatcher
 
     def part_of(part, parts, arguments):
@@ -55,9 +55,10 @@ def job_of(_, body, arguments, room):
                 lent = builder.insert_value(lent, lent_array(context, builder, each, builder.extract_value(lent, n)), n)
         data = context.make_array(room)(context, builder, values[2]).data
         builder.store(lent, builder.bitcast(data, kind), align=8)
-        return builder.ptrtoint(function, I64)
+        addresses = builder.ptrtoint(function, I64), builder.ptrtoint(data, I64)
+        return context.make_tuple(builder, signature.return_type, addresses)
 
-    return types.int64(body, arguments, room), code
+    return types.UniTuple(types.int64, 2)(body, arguments, room), code
 
 
 def lent_array(context, builder, kind, array):
@@ -168,9 +169,9 @@ def help_leader(box, helper):
 
 
 @kernel
-def do_all(box, function, room, parts):
+def do_all(box, function, arguments, parts):
     """Do a job: show it to the helpers, do the leader's part, and those of helpers that haven't begun; wait for the others."""
-    job, arguments = box[JOB] + 1, room.ctypes.data
+    job = box[JOB] + 1
     box[FUNCTION], box[ARGUMENTS], box[PARTS] = function, arguments, parts
     show(box, JOB, job)
     do_part(function, arguments, seen(box, LEADER), parts)  # 0, but LLVM must not know, and make a version for it
@@ -183,3 +184,10 @@ def do_all(box, function, room, parts):
         while seen(box, line + DONE) != job:
             looks += 1
             wait_a_little(looks)
+
+
+@kernel
+def do_row(box, jobs):
+    """Do one job after the other: (function, arguments, parts) of each."""
+    for k in range(len(jobs)):
+        do_all(box, jobs[k, 0], jobs[k, 1], jobs[k, 2])

@@ -15,13 +15,14 @@ from functools import cache
 import numpy as np
 
 from ..machine import threads_here
-from .baton import ROOM, do_all, job_of
+from .baton import ROOM, do_all, do_row, job_of
 from .cache import kernel
 from .scratch import scratch
-from .tape import call
+from .tape import call, machine_code
 from .team import Team
 
 LEAST_WORK = 150_000  # multiply-adds, or so: below, passing on a part costs more than it helps
+MOST = 16  # kernels in one call
 
 
 class Here(threading.local):
@@ -45,8 +46,34 @@ def run(body, parts, *arguments):
         call(body, 0, 1, *arguments)
         return
     room = np.empty(ROOM, np.int64)
-    call(do_all, team(parts).box, twin(body)(arguments, room), room, parts, holds=arguments)
+    call(do_all, team(parts).box, *twin(body)(arguments, room), parts, holds=(arguments, room))
     wake()
+
+
+def joined(calls):
+    """The same calls (see `tape.recording`), but kernels for several threads that follow each other are one call, without the
+    Python in between: a `MOST` at a time, so that an interrupt does not wait for long."""
+    found, row = [], []
+    for each in calls:
+        if not is_job(each) or len(row) == MOST or (row and row[0][1][0] is not each[1][0]):
+            found, row = found + in_one(row), []
+        (row if is_job(each) else found).append(each)
+    return found + in_one(row)
+
+
+def is_job(each):
+    """Whether a call hands a job to a team of this thread."""
+    _, arguments, _ = each
+    return len(arguments) == 4 and any(arguments[0] is team.box for team in here.teams.values())
+
+
+def in_one(row):
+    """[one call that makes these], of jobs for one team."""
+    if len(row) < 2:
+        return row
+    box, jobs = row[0][1][0], np.array([arguments[1:] for _, arguments, _ in row], np.int64)
+    do_row(box, jobs[:0])  # nothing, so that it is compiled
+    return [(machine_code(do_row, (box, jobs)), (box, jobs), [held for *_, held in row])]
 
 
 def team(size):
@@ -82,13 +109,14 @@ def partial_sums(parts, size):
 def add_partial_sums(parts, sums, *totals):
     """Add them, in their order, to the flat arrays that lie one behind the other in each."""
     if parts > 1:
-        call(_add_partial_sums, parts, sums, *totals)
+        run(_add_partial_sums, parts, sums, *totals)
 
 
-def _add_partial_sums(parts, sums, *totals):
-    size, at = sum(total.size for total in totals), 0
-    for part in range(parts - 1):
-        at = part * size
+@kernel
+def _add_partial_sums(part, parts, sums, *totals):
+    at = 0
+    for _ in range(parts - 1):
         for total in totals:
-            total += sums[at : at + total.size]
+            first, last = total.size * part // parts, total.size * (part + 1) // parts
+            total[first:last] += sums[at + first : at + last]
             at += total.size

@@ -1,6 +1,6 @@
 """`Repeat`: a function that calls kernels, done again without the Python that decided on the calls."""
 
-from .parts import here, threads_here, wake
+from .parts import here, joined, threads_here, wake
 from .tape import play, recording
 
 
@@ -35,7 +35,7 @@ class Repeat:
         if self.calls is None or self.thread is not here.key or self.threads != threads_here():
             with recording([]) as calls:
                 self.function()
-            self.calls, self.threads, self.thread = calls, threads_here(), here.key
+            self.calls, self.threads, self.thread = joined(calls), threads_here(), here.key
         else:
             wake()
             play(self.calls)

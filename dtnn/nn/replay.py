@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..kernels.parts import here, threads_here, wake
+from ..kernels.parts import here, joined, threads_here, wake
 from ..kernels.tape import play, recording
 from .layer import Parameter, own_parameters
 from .parameters import named_layers
@@ -120,7 +120,7 @@ class Tape:
         if self.there is None or (self.back is None and self.step.training):
             with recording([]) as calls:
                 self.y, self.backward = net.forward(self.x, self.step)
-            self.there = calls
+            self.there = joined(calls)
         else:
             wake()
             play(self.there)
@@ -132,7 +132,7 @@ class Tape:
             self.dy = self.step.copy(dy, self.y.dtype)
             with recording([]) as calls:
                 self.dx = self.backward(self.dy)
-            self.back = calls
+            self.back = joined(calls)
         else:
             self.dy[...] = dy
             play(self.back)

@@ -45,9 +45,8 @@ def step(net, x):
     return found
 
 
-def one_after_the_other(box, job, room, number):
+def one_after_the_other(box, body, arguments, number):
     """What needs no compiling."""
-    body, arguments = job
     for part in range(number):
         body(part, number, *arguments)
 

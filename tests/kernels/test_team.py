@@ -11,7 +11,9 @@ import pytest
 
 from dtnn.kernels.baton import ROOM, do_all
 from dtnn.kernels.cache import kernel
-from dtnn.kernels.parts import here, run, team, twin
+from dtnn.kernels.parts import MOST, here, run, team, twin
+from dtnn.kernels.repeat import Repeat
+from dtnn.kernels.tape import call
 from dtnn.kernels.team import Team
 
 pytestmark = pytest.mark.undisturbed  # times are compared
@@ -37,7 +39,7 @@ def slow_sum(part, parts, x, sums):
 def divide(crew, parts, body, *arguments):
     """What `run` does with this thread's team."""
     room = np.empty(ROOM, np.int64)
-    do_all(crew.box, twin(body)(arguments, room), room, parts)
+    do_all(crew.box, *twin(body)(arguments, room), parts)
 
 
 def helpers():
@@ -174,3 +176,32 @@ def test_a_forked_process_and_one_with_a_single_core_do_not_hang():
     environment = os.environ | {"NUMBA_NUM_THREADS": "2"}
     done = subprocess.run([sys.executable, "-c", FORKED], env=environment, capture_output=True, text=True, timeout=100)
     assert done.returncode == 0, done.stderr
+
+
+def test_kernels_that_follow_each_other_are_one_call():
+    first, second, who = np.zeros(64, np.int64), np.zeros(64, np.int64), np.zeros(2, np.int64)
+
+    def three():
+        for _ in range(MOST):
+            run(count_up, 2, first, who)
+        call(np.add, first, second, second)
+        run(count_up, 2, first, who)
+
+    again = Repeat(three)
+    again()
+    assert [len(arguments) for _, arguments, _ in again.calls] == [2, 3, 4]  # a row, NumPy's own, a single job
+    for _ in range(50):
+        again()
+    assert (first == 51 * (MOST + 1)).all()
+    assert (second == sum(n * (MOST + 1) + MOST for n in range(51))).all()
+    assert (who == 2).all()
+
+
+def test_a_row_is_no_longer_than_an_interrupt_may_wait():
+    counts, who = np.zeros(64, np.int64), np.zeros(2, np.int64)
+    again = Repeat(lambda: [run(count_up, 2, counts, who) for _ in range(2 * MOST + 1)])
+    again()
+    assert [len(arguments[1]) for _, arguments, _ in again.calls[:2]] == [MOST, MOST]
+    assert len(again.calls) == 3
+    again()
+    assert (counts == 2 * (2 * MOST + 1)).all()
