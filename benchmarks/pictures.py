@@ -51,7 +51,8 @@ def few_ranks():
 def allreduce(ranks):
     """The next round."""
     lab = AllReduceLab("ring", ranks=ranks, length=2 * ranks)
-    return lambda: lab.forward() if lab.round.value < lab.round.max else setattr(lab.round, "value", 0)
+    done = lab.player.round
+    return lambda: lab.forward() if done.value < done.max else setattr(done, "value", 0)
 
 
 def playground(every, ranks=4, net="8, 8"):
@@ -79,8 +80,8 @@ def network(name):
     """The drawing of a network whose last layer has another size each time."""
     panel = BuilderPanel(getattr(dtnn.zoo, name)(), names={})
     panel.tabs.selected_index = 1
-    panel._act("open", len(panel.builder.calls) - 1)
-    features = panel._form.controls["features"]
+    panel.list.rows[-1].call.click()
+    features = panel.list.form.controls["features"]
 
     def again():
         features.value += 1
@@ -92,8 +93,8 @@ def network(name):
 def click(name):
     """The last layer gets more outputs, and all rows are looked at."""
     panel = BuilderPanel(getattr(dtnn.zoo, name)(), names={})
-    panel._act("open", len(panel.builder.calls) - 1)
-    features = panel._form.controls["features"]
+    panel.list.rows[-1].call.click()
+    features = panel.list.form.controls["features"]
     return lambda: setattr(features, "value", features.value + 1)
 
 
