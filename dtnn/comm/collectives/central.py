@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from .flat_sum import on_flat
+from .flat_sum import sum_on_flat
 
 
-@on_flat
+@sum_on_flat
 def central(comm, array):
     """Sum `array` over all ranks, in place: all send to rank 0, which adds up and sends the sum to each.
 

@@ -3,19 +3,25 @@
 import functools
 import itertools
 
-from ..flat import flat, put_back
+from ..flat import flat, put_back, reducible
+
+_changed = functools.partial(flat, writeable=True)
+_summed = functools.partial(reducible, op="sum")  # refuses what has no sum
 
 
-def on_flat(algorithm):
+def on_flat(algorithm, elements_of=_changed):
     """Let an algorithm that works on a flat vector take arrays of any shape and layout, and return nothing."""
 
     @functools.wraps(algorithm)
-    def reduce(comm, array, *args, **kwargs):
-        elements = flat(array, writeable=True)
+    def collective(comm, array, *args, **kwargs):
+        elements = elements_of(array)
         algorithm(comm, elements, *args, **kwargs)
         put_back(elements, array)
 
-    return reduce
+    return collective
+
+
+sum_on_flat = functools.partial(on_flat, elements_of=_summed)
 
 
 def shares(elements, count):

@@ -1,12 +1,12 @@
 """A reduction for long arrays: each rank adds up a share, and the root collects them."""
 
 from ..checked import known_rank
-from .flat_sum import by_place, on_flat, shares
+from .flat_sum import by_place, shares, sum_on_flat
 from .ring import ring_reduce_scatter
 from .scatter_broadcast import tree_gather
 
 
-@on_flat
+@sum_on_flat
 def gather_reduce(comm, array, root=0):
     """Leave the sum over all ranks in root's `array`: a reduce-scatter on a ring, then a gather up a binomial tree.
 

@@ -7,13 +7,13 @@ import numpy as np
 
 from ...allowed import whole
 from ..part import Part
-from .flat_sum import on_flat
+from .flat_sum import sum_on_flat
 from .rabenseifner import rabenseifner
 from .ring import ring_all_gather
 from .tree import tree_broadcast, tree_reduce
 
 
-@on_flat
+@sum_on_flat
 def hierarchical(comm, array, ranks_per_node=None):
     """Sum `array` over all ranks, in place: up a tree within each node, all-reduce among the nodes' first ranks, and down.
 

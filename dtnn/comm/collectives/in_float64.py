@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..flat import reducible
 from .native import native
 
 
@@ -36,6 +37,7 @@ def in_float64(comm, array, algorithm=native):
     >>> run_threads(job, 4, native), run_threads(job, 4, in_float64)
     ([1.0, 1.0, 1.0, 1.0], [2.0, 2.0, 2.0, 2.0])
     """
+    reducible(array, "sum")
     if array.dtype not in (np.float32, np.float16):
         algorithm(comm, array)
         return

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from .flat_sum import on_flat, shares
+from .flat_sum import shares, sum_on_flat
 from .fold import Fold
 
 
-@on_flat
+@sum_on_flat
 def rabenseifner(comm, array):
     """Sum `array` over all ranks, in place: reduce-scatter by recursive halving, then all-gather by recursive doubling.
 

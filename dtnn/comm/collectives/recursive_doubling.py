@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from .flat_sum import on_flat
+from .flat_sum import sum_on_flat
 from .fold import Fold
 
 
-@on_flat
+@sum_on_flat
 def recursive_doubling(comm, array):
     """Sum `array` over all ranks, in place: after round k each rank holds the sum of 2^k ranks.
 

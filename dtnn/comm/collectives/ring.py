@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from .flat_sum import on_flat, shares
+from .flat_sum import on_flat, shares, sum_on_flat
 
 
-@on_flat
+@sum_on_flat
 def ring(comm, array):
     """Sum `array` over all ranks, in place: reduce-scatter, then all-gather, both on a ring.
 
@@ -36,7 +36,7 @@ def ring(comm, array):
     ring_all_gather(comm, array)
 
 
-@on_flat
+@sum_on_flat
 def ring_reduce_scatter(comm, array, mine=None):
     """Leave the sum over all ranks of one share of `array` on each rank: that of share k on rank k, on a ring.
 

@@ -1,10 +1,10 @@
 """The ring with short messages, which stay in the cache between receiving and adding."""
 
-from .flat_sum import on_flat, segments, shares
+from .flat_sum import segments, shares, sum_on_flat
 from .ring import ring_all_gather, ring_reduce_scatter
 
 
-@on_flat
+@sum_on_flat
 def segmented_ring(comm, array, segment_bytes=1 << 18):
     """Sum `array` over all ranks, in place: as `ring`, with each share reduced in segments.
 

@@ -2,11 +2,11 @@
 
 from ...allowed import whole
 from ..part import Part
-from .flat_sum import on_flat, shares
+from .flat_sum import shares, sum_on_flat
 from .ring import ring, ring_all_gather, ring_reduce_scatter
 
 
-@on_flat
+@sum_on_flat
 def torus(comm, array, rows=None):
     """Sum `array` over all ranks, in place: the ranks as a grid, a reduce-scatter on the ring of each row, an all-reduce of
     what that left on the ring of each column, an all-gather on the ring of each row.

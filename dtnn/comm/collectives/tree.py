@@ -3,10 +3,10 @@
 import numpy as np
 
 from ..checked import known_rank
-from .flat_sum import on_flat
+from .flat_sum import on_flat, sum_on_flat
 
 
-@on_flat
+@sum_on_flat
 def tree(comm, array):
     """Sum `array` over all ranks, in place: reduce to rank 0, then broadcast, both along a binomial tree.
 
@@ -37,7 +37,7 @@ def tree(comm, array):
     tree_broadcast(comm, array)
 
 
-@on_flat
+@sum_on_flat
 def tree_reduce(comm, array, root=0):
     """Leave the sum over all ranks in root's `array`, up a binomial tree.
 

@@ -289,6 +289,24 @@ def test_a_shape_that_ranks_cannot_have_is_told_before_anything_is_sent(algorith
     assert run_threads(job, 6) == [0] * 6
 
 
+@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.parametrize("name", NAMES)
+def test_what_has_no_sum_is_refused_by_all_alike(name, ranks):
+    """As by the communicators' own sum."""
+
+    def job(comm):
+        for array, error, text in (
+            (np.array([True, False]), TypeError, "booleans have no sum here"),
+            (np.array(["a"]), TypeError, "communicators carry numbers, not dtype <U1"),
+            ([1.0, 2.0], TypeError, "communicators carry NumPy arrays, not list"),
+            (np.broadcast_to(np.ones(1), 3), ValueError, r"the array of shape \(3,\) is read-only"),
+        ):
+            with pytest.raises(error, match=text):
+                getattr(collectives, name)(comm, array)
+
+    run_threads(job, ranks)
+
+
 def test_no_segment_has_more_bytes_than_were_asked_for():
     def job(comm):
         traced = Traced(comm)
