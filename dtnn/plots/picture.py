@@ -18,7 +18,7 @@ HEIGHT = 572  # pixels
 HEADER, ROWS = 0.875, 0.455  # where the words begin, and what is between the two rows of panels
 STRIPS = (0.0, ROWS, 0.5, HEADER), (0.5, ROWS, 1.0, HEADER), (0.0, 0.0, 1.0, ROWS)  # left, low, right, high: of each panel
 PLACES = (0.074, 0.54, 0.41, 0.285), (0.575, 0.54, 0.41, 0.285)
-BARS = (0.098, 0.105, 0.393, 0.295), (0.58, 0.105, 0.393, 0.295)
+BARS = (0.098, 0.105, 0.388, 0.295), (0.576, 0.105, 0.388, 0.295)
 
 
 def picture(records, width=WIDTH, title="", state=None, waiting_for="", error="", scale=1.0, smoothing=SMOOTHING):
