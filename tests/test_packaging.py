@@ -112,7 +112,7 @@ def test_hooks_are_the_commands_of_ci():
 TRY = """
 import importlib.metadata, json, pathlib, sys
 import dtnn
-from dtnn.cli import notebooks
+from dtnn.lab_command import notebooks
 from dtnn.data import mnist5k
 home = pathlib.Path(dtnn.__file__).parent
 command, = [e for e in importlib.metadata.distribution("dtnn").entry_points if e.name == "dtnn"]
