@@ -49,6 +49,8 @@ def pytest_collection_modifyitems(items):
         over_mpi = re.search(r"(?i)(?<![a-z])mpi(?![a-z])", item.nodeid) or "engines" in getattr(item, "fixturenames", ())
         if over_mpi or item.path.parent in UNDISTURBED:
             item.add_marker("undisturbed")
+        if " at 0x" in item.nodeid:
+            raise pytest.UsageError(f"{item.nodeid} has another name in each process: give its parameters ids without addresses")
 
 
 running = []  # the test that runs here, where others run beside it

@@ -171,7 +171,11 @@ def test_a_pause_changes_no_weight(cluster):
     np.testing.assert_array_equal(models[0].parameters.value, models[1].parameters.value)
 
 
-@pytest.mark.parametrize("strategy", [None, AllReduce(own_sum), LocalSGD(4), ParameterServer(None), *MORE], ids=repr)
+@pytest.mark.parametrize(
+    "strategy",
+    [None, AllReduce(own_sum), LocalSGD(4), ParameterServer(None), *MORE],
+    ids=lambda one: repr(one).partition(" at 0x")[0],
+)
 def test_a_rate_is_changed_while_it_runs(start, strategy):
     run = start(strategy=strategy)
     asked = time.monotonic()

@@ -15,7 +15,7 @@ def numbers(model):
     return np.concatenate([array.reshape(-1) for array in model.parameters.state().values()])
 
 
-@pytest.mark.parametrize("net", NETS, ids=repr)
+@pytest.mark.parametrize("net", NETS, ids=lambda net: repr(net).partition(" at 0x")[0])
 def test_its_numbers_are_the_models(net):
     data = toy2d.spiral(50, noise=0.2)
     models = [net.model(seed) for seed in (1, 2)]

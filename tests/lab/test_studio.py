@@ -83,6 +83,7 @@ async def tick(ticks):
         await asyncio.sleep(0.01)
 
 
+@pytest.mark.undisturbed
 def test_the_loop_stays_free_and_a_second_click_does_nothing(studio):
     studio.settings.epochs.value, training, ticks = 10**6, studio.training, []
     before = studio.model.state_dict()["linear_1.weight"]

@@ -244,6 +244,7 @@ def sends_twice(comm, array):
     array += other
 
 
+@pytest.mark.undisturbed
 @pytest.mark.parametrize("blocking", [False, True], ids=["polled", "blocking"])
 def test_a_message_that_is_left_over_for_the_next_call_is_told(blocking):
     for text in run_mpi(__file__, "leave_one_over", 2, blocking):
