@@ -13,6 +13,9 @@ from ..plots.palette import PAPER
 from ..plots.png import COLOURS, png
 from ..plots.rulers import rulers
 
+PAGE = 650  # pixels; the letters of a wider picture are larger, so that all are 9 high where 530 of a page are left for it
+ALMOST = 0.01  # of a pixel, so that no whole one is lost by rounding
+
 
 class Sheet:
     """An ipywidgets Image of fixed size, and the figure that is drawn into it.
@@ -45,7 +48,9 @@ class Sheet:
         """New, empty axes in place of what was there: one, or an array of them."""
         self._ground, self._laid_out = None, False
         with rc_context(STYLE):
-            self.figure = axes.Sheet(figsize=(self.size[0] / 100, self.size[1] / 100), dpi=self.dpi, layout=Fitted())
+            larger = max(1.0, self.size[0] / PAGE)  # letters, of a picture that a narrow page makes smaller
+            inches = [(pixels + ALMOST) / 100 / larger for pixels in self.size]
+            self.figure = axes.Sheet(figsize=inches, dpi=larger * self.dpi, layout=Fitted())
             return self.figure.subplots(rows, columns, **how)
 
     def whole(self):

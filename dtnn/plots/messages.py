@@ -6,8 +6,10 @@ from matplotlib.patches import Patch
 
 from .axes import axes_or_new, dress, names
 from .columns import behind, table
+from .key import key
 from .palette import FAINT, INK, PAPER, RANKS
 
+BELOW = 0.45  # inches from the Axes to what the colours mean
 WIDE = 48  # columns at most; longer vectors are shown by so many of their numbers
 STRIPES = 192  # that can be told apart side by side
 LABELLED = 16  # columns up to which each has its number
@@ -103,11 +105,10 @@ class Messages:
         ax.spines[:].set_visible(False)
         ax.set_xlim(0, self.width)
         ax.set_ylim(self.ranks, 0)
-        below = {"loc": "upper left", "bbox_to_anchor": (0, -0.14), "ncols": min(IN_A_LINE, self.ranks), "frameon": False}
         columns = sorted(range(self.ranks), key=lambda rank: (rank % IN_A_LINE, rank))  # lines in the legend as in the cells
         handles = [Patch(color=colours(self.ranks)[rank]) for rank in columns]
         labels = [f"part of rank {rank}" if rank == 0 else str(rank) for rank in columns]
-        ax.legend(handles, labels, fontsize="small", handlelength=1.0, columnspacing=1.0, **below)
+        key(ax, handles, labels, at=(0.0, 0.0), columns=min(IN_A_LINE, self.ranks), handle=1.0, below=BELOW)
 
     @property
     def moving(self):
