@@ -27,7 +27,7 @@ needs_mpi = pytest.mark.skipif(bool(why_no_mpi()), reason=why_no_mpi())
 needs_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="PyTorch is not installed")
 
 
-def rows(folder, script, *options, seconds=55):
+def rows(folder, script, *options, seconds=110):
     """What a benchmark writes, run as the README says but with its smallest settings."""
     file = folder / "rows.jsonl"
     environment = os.environ | {"PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
