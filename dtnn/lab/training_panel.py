@@ -38,10 +38,8 @@ class TrainingPanel:
     run : Run or None
         The last one.
     cluster : Cluster or None
-    bar : TrainingBar
-        The buttons with what they have to say.
-    box : Widget
-        The views.
+    bar, box : TrainingBar, Widget
+        The buttons with what they have to say, and the views.
     """
 
     def __init__(self, model, settings, cluster=None, ended=None):
@@ -169,10 +167,16 @@ class TrainingPanel:
             self._rescue.tick()
             self.insights.tick()
         self.bar.show_phase(None)
-        self.insights.tick()
+        begin(self._last_look())
         if live.task is not None:
             await live.task
         live.close()
+
+    async def _last_look(self):
+        """What is looked at is that of the end, also where a look was under way when that came."""
+        while self.insights.model.answer.busy or self.insights._asking:
+            await asyncio.sleep(0.05)
+        self.insights.tick()
 
     @property
     def _late(self):
