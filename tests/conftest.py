@@ -11,7 +11,7 @@ import pytest
 SECONDS = 120  # of a busy machine; it is there for what never ends
 
 # Tests of these rooms start processes, or look at the clock; files and single tests elsewhere say so with the mark.
-UNDISTURBED = [Path(__file__).parent / room for room in ("cluster", "comm", "lab", "notebooks")]
+UNDISTURBED = [Path(__file__).parent / room for room in ("cluster", "comm", "notebooks")]
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell has it that starts the tests in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)  # or what they start would be deaf, too

@@ -323,6 +323,7 @@ def test_start_takes_the_example_of_the_docstring():
     assert start(nn.Conv2d) == "Conv2d(6, 5, padding=2)"
 
 
+@pytest.mark.processes
 def test_the_builder_needs_no_widgets_and_the_others_say_what_to_install():
     code = (
         "import sys; sys.modules['ipywidgets'] = None\n"
