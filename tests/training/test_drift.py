@@ -80,7 +80,7 @@ def test_a_wrong_sum_of_ones_own_is_noticed_after_the_first_step():
 
     def only_own(comm, array):
         comm.Allreduce(array)
-        if comm.rank in tried:
+        if tried.count(comm.rank) == 2:
             array *= comm.rank + 1
         tried.append(comm.rank)
 
