@@ -14,9 +14,10 @@ CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", 
 
 
 def marks(*modules, limit, slow=True):
-    """What a file of such tests is marked with: skipped where Chromium or one of the modules is missing."""
+    """What a file of such tests is marked with: nothing runs beside them; skipped without Chromium or one of the modules."""
     missing = [name for name in ("playwright", "nbformat", *modules) if util.find_spec(name) is None]
     return [
+        pytest.mark.undisturbed,
         *([pytest.mark.slow] if slow else []),
         pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine; on Debian: apt-get install chromium"),
         pytest.mark.skipif(bool(missing), reason=f"not installed: {', '.join(missing)}"),
