@@ -7,8 +7,8 @@ import os
 from numbers import Real
 
 
-def whole(name, value, least=0, most=None):
-    """A whole number from `least` to `most`, as an int.
+def whole(name, value, least=0, most=None, more=""):
+    """A whole number from `least` to `most`, as an int; `more` says in words what it counts.
 
     Raises
     ------
@@ -23,7 +23,7 @@ def whole(name, value, least=0, most=None):
     Traceback (most recent call last):
     TypeError: epochs='3': give a whole number of at least 0
     """
-    wanted = f"give a whole number of at least {least}" + (f" and at most {most}" if most is not None else "")
+    wanted = f"give a whole number of at least {least}" + (f" and at most {most}" if most is not None else "") + more
     try:
         found = operator.index(None if isinstance(value, bool) else value)
     except TypeError:
@@ -73,18 +73,19 @@ def flag(name, value):
     return value
 
 
-def one_of(name, value, known):
-    """One of the texts that are known; the error has the nearest.
+def one_of(name, value, known, more=""):
+    """One of the texts that are known; the error has the nearest, or all, and what else could be given, `more`.
 
     >>> one_of("mode", "strnog", ("strong", "weak"))
     Traceback (most recent call last):
     ValueError: mode='strnog' is not known; did you mean 'strong'?
     """
+    there = f"{', '.join(map(repr, known))}{more}"
     if not isinstance(value, str):
-        raise TypeError(f"{name}={shown(value)}: give {' or '.join(map(repr, known))}")
+        raise TypeError(f"{name}={shown(value)}: give one of {there}")
     if value not in known:
         near = difflib.get_close_matches(value.lower(), known, 1, 0.4)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(map(repr, known))}"
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {there}"
         raise ValueError(f"{name}={shown(value)} is not known; {hint}")
     return value
 

@@ -49,7 +49,7 @@ class AllReduceControls:
         self.names, self._changed = names, changed
         self._given = {called(algorithm): algorithm} if callable(algorithm) else {}
         algorithm = called(algorithm) if callable(algorithm) else algorithm
-        given.choice("algorithm", algorithm, self._algorithms(), ", or a function of yours (comm, array)")
+        allowed.one_of("algorithm", algorithm, self._algorithms(), ", or a function of yours (comm, array)")
         self._make(algorithm, ranks, length, ranks_per_node, rows)
 
     def _make(self, algorithm, ranks, length, ranks_per_node, rows):

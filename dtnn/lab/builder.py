@@ -4,10 +4,10 @@ import functools
 from dataclasses import replace
 
 from .. import nn, zoo
+from ..allowed import one_of
 from ..model import Model
 from . import calls, edits
 from .arguments import given, start, with_argument
-from .given import choice
 from .given import model as checked
 from .history import History
 from .nested import layer_at, row_at
@@ -107,7 +107,7 @@ class Builder:
 
     def preset(self, name, classes=10):
         """The layers of a network of `dtnn.zoo`, for the present shape of input."""
-        make = getattr(zoo, choice("preset", name, zoo.__all__))
+        make = getattr(zoo, one_of("preset", name, zoo.__all__))
         try:
             model = make(input_shape=self.input_shape, classes=classes)
         except ValueError:  # it doesn't fit; the check says where

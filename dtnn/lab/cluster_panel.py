@@ -59,7 +59,7 @@ class ClusterPanel(Panel):
 
     def __init__(self, cluster=None, ranks=2, launcher="mpi", big=False):
         cluster, ranks = given.cluster(cluster), given.whole("ranks", ranks, 1, MOST)
-        launcher = given.choice("launcher", launcher, LAUNCHERS.values(), "; hand over another kind as cluster=...")
+        launcher = allowed.one_of("launcher", launcher, LAUNCHERS.values(), "; hand over another kind as cluster=...")
         self.take_the_cells_place()
         self.cluster, self._given, self._busy, self._closed, self._watching = cluster, cluster is not None, False, False, None
         self._keeping, self._unseen = Keeping(self, lambda: self._busy), False

@@ -7,41 +7,6 @@ from .. import known, zoo
 from ..model import Model
 
 
-def choice(name, value, options, more=""):
-    """One of the names that a list offers.
-
-    Parameters
-    ----------
-    name : str
-        Of the argument.
-    value : object
-        What was given.
-    options : iterable of str
-    more : str, optional
-        What else could be given.
-
-    Raises
-    ------
-    ValueError, TypeError
-        It is none of them; the text has the nearest right one.
-
-    Examples
-    --------
-    >>> choice("algorithm", "rng", ["tree", "ring"])
-    Traceback (most recent call last):
-        ...
-    ValueError: algorithm='rng' is not known; did you mean 'ring'?
-    """
-    options = list(options)
-    if not isinstance(value, str):
-        raise TypeError(f"{name}={value!r:.60}: give {', '.join(map(repr, options))}{more}")
-    if value not in options:
-        near = difflib.get_close_matches(value.lower(), options, 1, 0.5)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(map(repr, options))}{more}"
-        raise ValueError(f"{name}={value!r:.60} is not known; {hint}")
-    return value
-
-
 def model(value):
     """A `Model`, or None.
 

@@ -55,7 +55,7 @@ class Playground(Panel):
     """
 
     def __init__(self, data="circle", ranks=4, big=False):
-        data, ranks = given.choice("data", data, SETS), given.whole("ranks", ranks, 1, MOST)
+        data, ranks = allowed.one_of("data", data, SETS), given.whole("ranks", ranks, 1, MOST)
         self.take_the_cells_place()
         self.play, self.view, self._playing = None, None, None
         self._stepping, self._drawing = threading.Lock(), threading.Lock()
@@ -187,7 +187,7 @@ class Playground(Panel):
         """
         if self.play is None:
             raise ValueError(f"nothing is played: {self.message.text or 'it is closed'}")
-        return getattr(play_columns, given.choice("of", of, play_columns.__all__))(self.play)
+        return getattr(play_columns, allowed.one_of("of", of, play_columns.__all__))(self.play)
 
     def words(self):
         """Where it stands."""
