@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from ..allowed import whole
 from .allreduce import AllReduce
-from .settings import whole_number
 from .strategy import Strategy
 
 
@@ -44,7 +44,7 @@ class Accumulate:
     strategy: Strategy = field(default_factory=AllReduce)
 
     def __post_init__(self):
-        whole_number(self, "steps", 1, "micro-batches an update, such as 4")
+        whole("Accumulate's steps", self.steps, 1, more=": micro-batches an update, such as 4")
         if not hasattr(self.strategy, "begin"):
             raise TypeError(f"Accumulate(strategy={self.strategy!r}): give a strategy, such as AllReduce()")
 

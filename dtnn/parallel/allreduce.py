@@ -1,12 +1,11 @@
 """`AllReduce`: every step, the gradients of all ranks are summed, so that all make the same update."""
 
-import difflib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from ..allowed import flag, one_of, whole
 from ..comm import collectives
 from .compared import Compared
-from .settings import whole_number
 from .strategy import Exchange
 
 OVERLAPPED = 2 << 20  # bytes of a bucket, where nothing else is asked for
@@ -67,17 +66,17 @@ class AllReduce:
     checked: bool = field(default=True, repr=False)
 
     def __post_init__(self):
-        _check_algorithm(self.algorithm)
+        if not callable(self.algorithm):
+            one_of("AllReduce's algorithm", self.algorithm, collectives.ALGORITHMS, ", or a function of yours (comm, array)")
+        flag("AllReduce's overlap", self.overlap)
+        flag("AllReduce's checked", self.checked)
         if self.overlap and self.algorithm != "native":
             raise ValueError(
                 f"AllReduce({self.algorithm!r}, overlap=True): only the native algorithm can be begun without waiting for it; "
                 f'use algorithm="native", or overlap=False'
             )
-        for name in ("overlap", "checked"):
-            if not isinstance(getattr(self, name), bool):
-                raise TypeError(f"AllReduce({name}={getattr(self, name)!r}): give True or False")
         if self.bucket_bytes is not None:
-            whole_number(self, "bucket_bytes", 1, "a number of bytes, or leave it out")
+            whole("AllReduce's bucket_bytes", self.bucket_bytes, 1, more=", or leave it out")
 
     @property
     def unrepeatable(self):
@@ -177,14 +176,3 @@ class Together(Exchange):
         self.begun, self.hidden = self.overlap.begun, self.overlap.hidden
         self.overlap.reset()
         return handed
-
-
-def _check_algorithm(algorithm):
-    if callable(algorithm):
-        return
-    if not isinstance(algorithm, str):
-        raise TypeError(f"AllReduce({algorithm!r}): the algorithm is a name, or a function of a communicator and an array")
-    if algorithm not in collectives.ALGORITHMS:
-        near = difflib.get_close_matches(algorithm, collectives.ALGORITHMS, 1, 0.4)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(collectives.ALGORITHMS)}"
-        raise ValueError(f"AllReduce({algorithm!r}): there is no algorithm of that name; {hint}")

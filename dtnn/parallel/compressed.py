@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..allowed import flag, number
+from ..allowed import flag, number, one_of
 from ..comm.collectives.ring import ring_all_gather
 from . import codecs
-from .settings import one_of
 from .strategy import Exchange, mark_not_finite
 
 KINDS = ("top_k", "int8", "fp16", "sign")
@@ -63,7 +62,7 @@ class Compressed:
     keep: float = 0.01
 
     def __post_init__(self):
-        one_of(self, "kind", KINDS)
+        one_of("Compressed's kind", self.kind, KINDS)
         wanted = "the share of the numbers to send, in (0, 1], such as 0.01"
         number("Compressed's keep", self.keep, wanted, lambda keep: 0 < keep <= 1)
         flag("Compressed's error_feedback", self.error_feedback)

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..allowed import one_of
 from .average import Average, floats, largest_counts
-from .settings import one_of
 from .strategy import Exchange, mark_not_finite
 
 TOPOLOGIES = ("ring", "exponential", "complete")
@@ -62,7 +62,7 @@ class Gossip:
     topology: str = "ring"
 
     def __post_init__(self):
-        one_of(self, "topology", TOPOLOGIES)
+        one_of("Gossip's topology", self.topology, TOPOLOGIES)
 
     def begin(self, comm, parameters, optimizer):
         """See `Strategy`."""

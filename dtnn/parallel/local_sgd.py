@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
+from ..allowed import whole
 from .allreduce import AllReduce
 from .average import Average, floats, largest_counts
-from .settings import whole_number
 from .strategy import Exchange, mark_not_finite
 
 RARELY = 32  # steps in which ranks hear of each other once at least, however seldom they average
@@ -60,8 +60,8 @@ class LocalSGD:
     after: int = 0
 
     def __post_init__(self):
-        whole_number(self, "every", 1, "steps from one average to the next, such as 8")
-        whole_number(self, "after", 0, "epochs at first, such as 2, or 0")
+        whole("LocalSGD's every", self.every, 1, more=": steps from one average to the next, such as 8")
+        whole("LocalSGD's after", self.after, 0, more=": epochs at first, such as 2, or 0")
 
     def begin(self, comm, parameters, optimizer):
         """See `Strategy`."""

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..allowed import flag, whole
 from .asynchronous import AsyncServer, AsyncWorker
 from .server_state import hear_state, tell_state
-from .settings import whole_number
 from .strategy import Exchange, mark_not_finite
 
 
@@ -79,10 +79,10 @@ class ParameterServer:
     exact: bool = False
 
     def __post_init__(self):
-        if not isinstance(self.exact, bool):
-            raise TypeError(f"ParameterServer(exact={self.exact!r}): give True or False")
+        flag("ParameterServer's exact", self.exact)
         if self.staleness is not None:
-            whole_number(self, "staleness", 0, "steps that workers may be apart; 0 is synchronous, None asynchronous")
+            words = ": steps that workers may be apart; 0 is synchronous, None asynchronous"
+            whole("ParameterServer's staleness", self.staleness, 0, more=words)
         elif self.exact:
             raise ValueError("ParameterServer(staleness=None, exact=True): say how many updates old, such as staleness=2")
 
