@@ -12,7 +12,7 @@ import dtnn
 ROOT = Path(dtnn.__file__).parent
 
 # What each room may import of dtnn, floor by floor. A name that stands for a room includes all of its files.
-GROUND = {"phrases", "kernels", "records", "commands", "machine", "named", "whole_file", "allowed", "absent", "sentence"}
+GROUND = {"phrases", "kernels", "records", "commands", "machine", "named", "whole_file", "allowed", "absent", "sentence", "shell"}
 FIRST = {"nn", "comm", "data", "plots", "gradients", "tracing", "explain", "history", "inject"}
 SECOND = {"optim", "parallel"}
 THIRD = {"training", "cluster"}
@@ -21,6 +21,7 @@ MAY_IMPORT = {
     "allowed": set(),
     "absent": set(),
     "sentence": set(),
+    "shell": set(),
     "records": {"allowed"},
     "commands": {"allowed", "records"},
     "machine": {"allowed"},
@@ -30,7 +31,7 @@ MAY_IMPORT = {
     "data": {"absent", "allowed", "kernels"},
     "tracing": {"allowed", "records", "whole_file"},
     "phrases": set(),
-    "plots": {"allowed", "phrases", "records", "sentence", "tracing"},
+    "plots": {"allowed", "phrases", "records", "sentence", "shell", "tracing"},
     "explain": {"allowed", "phrases", "records", "tracing"},
     "history": {"allowed", "records", "plots", "explain"},
     "gradients": {"allowed", "records", "plots"},
@@ -61,6 +62,7 @@ MAY_IMPORT = {
         "phrases",
         "records",
         "sentence",
+        "shell",
         "commands",
         "machine",
         "history",

@@ -7,7 +7,8 @@ import signal
 import sys
 import time
 
-from . import engine, greeting, here, obituary
+from ..shell import shell
+from . import engine, greeting, obituary
 from .ending import finish
 from .flight import TICK, Flight
 from .outcome import Outcome, unpack_outcome
@@ -48,7 +49,7 @@ class Engines:
             self.size = self.size or len(self.client.ids)
             waits(f"{self.size} engines to say who they are")
             self._greet()
-            if self._own_client and here.notebook() is not None:
+            if self._own_client and shell() is not None:
                 self.client.activate()  # %px and %%px are for these engines
         except BaseException:
             self.stop()

@@ -6,27 +6,21 @@ A cell that is run twice uses the one that runs; a new kernel hears what became 
 import contextlib
 import hashlib
 import os
-import sys
 import weakref
 
 from .. import phrases
+from ..shell import shell
 from . import folder, leftovers, signature, watchdog
 
 CLUSTERS = weakref.WeakSet()  # those of this process that have been started
 
 
-def notebook():
-    """The IPython shell in which this runs, of a notebook or a terminal; None for a script, whose author counts for himself."""
-    ipython = sys.modules.get("IPython")
-    return ipython.get_ipython() if ipython else None
-
-
 def session():
     """A short name for this notebook, the same for each of its kernels; "" where there is none."""
-    shell = notebook()
-    if shell is None:
+    notebook = shell()
+    if notebook is None:
         return ""
-    name = os.environ.get("JPY_SESSION_NAME") or shell.user_ns.get("__vsc_ipynb_file__") or os.getcwd()
+    name = os.environ.get("JPY_SESSION_NAME") or notebook.user_ns.get("__vsc_ipynb_file__") or os.getcwd()
     return hashlib.sha256(str(name).encode()).hexdigest()[:12]
 
 
@@ -35,7 +29,7 @@ def same(cluster):
 
     Scripts and ranks as threads start what they ask for: the first know what they do, the second have nothing to leave behind.
     """
-    if notebook() is None or cluster.launcher == "threads":
+    if shell() is None or cluster.launcher == "threads":
         return None, ""
     others = [other for other in CLUSTERS if other is not cluster and other.state == "running" and other.launcher != "threads"]
     for other in others:
@@ -83,7 +77,7 @@ def _beside(other):
 
 def _name(cluster):
     """What the notebook calls a cluster."""
-    names = [name for name, value in notebook().user_ns.items() if value is cluster]
+    names = [name for name, value in shell().user_ns.items() if value is cluster]
     return min(names, key=lambda name: name.startswith("_"), default="")
 
 

@@ -5,7 +5,7 @@ import sys
 import threading
 import time
 
-from . import here
+from ..shell import in_kernel
 
 FIRST, PERIOD = 1.0, 0.5  # seconds until the line appears, and between its updates
 
@@ -58,7 +58,7 @@ def _tick(show, said, over):
 
 
 def _line_for_here():
-    if getattr(here.notebook(), "kernel", None) is not None:
+    if in_kernel() is not None:
         return _NotebookLine()
     return _terminal_line if getattr(sys.stderr, "isatty", lambda: False)() else _nowhere
 

@@ -3,7 +3,7 @@
 import contextlib
 from datetime import datetime
 
-from .panel import in_kernel
+from ..shell import in_kernel
 
 REPEAT = 0.3  # seconds, on a button that does the same each time; who wants it often gets three a second, however fast they click
 OTHER = 0.5  # seconds, on a button that stands for something else after the click, where the second would undo the first

@@ -3,10 +3,11 @@
 import asyncio
 import base64
 import html
-import sys
 import threading
 import uuid
 import weakref
+
+from ..shell import in_kernel
 
 PLAIN = "white-space: pre-wrap; font-family: var(--jp-code-font-family, monospace)"  # how words look
 _former = {}  # the panel that each cell made last, so that the same cell's next one takes its place
@@ -98,13 +99,6 @@ def this_cell():
         return None
     header = getattr(shell, "get_parent", dict)() or {}
     return header.get("metadata", {}).get("cellId")
-
-
-def in_kernel():
-    """The notebook's shell, or None."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython else None
-    return shell if getattr(shell, "kernel", None) is not None else None
 
 
 def namespace():

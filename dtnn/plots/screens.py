@@ -10,6 +10,7 @@ import uuid
 
 from tqdm.std import tqdm  # the text bar; tqdm.auto would ask for widgets
 
+from ..shell import in_kernel
 from .picture import HEIGHT, WIDTH
 
 WIDE = 120  # columns of a terminal from which on nothing is abbreviated
@@ -28,14 +29,14 @@ def screen_for():
 
 def in_notebook():
     """Whether this is a Jupyter kernel, so that pictures have somewhere to appear."""
-    return getattr(_shell(), "kernel", None) is not None
+    return in_kernel() is not None
 
 
 def after_each_cell(function):
     """Have a function called when a cell of this notebook has run; returns the function that ends that."""
     if not in_notebook():
         return lambda: None
-    events = _shell().events
+    events = in_kernel().events
     events.register("post_run_cell", function)
     return functools.partial(_unregister, events, function)
 
@@ -43,11 +44,6 @@ def after_each_cell(function):
 def _unregister(events, function):
     with contextlib.suppress(ValueError):  # it is not registered any more
         events.unregister("post_run_cell", function)
-
-
-def _shell():
-    ipython = sys.modules.get("IPython")
-    return ipython.get_ipython() if ipython else None
 
 
 class Display:
