@@ -6,14 +6,14 @@ from collections import defaultdict
 
 import numpy as np
 
-from .server_state import hear_state, tell_state
-from .strategy import Exchange, mark_not_finite
+from .server_sides import ServerSide, WorkerSide
+from .strategy import mark_not_finite
 
 LOSS, NEWS, SAMPLES = range(3)  # in the tail; what else rides there is for ranks that take their steps together
 MEETS, UNTIL, FAILED, SINCE, HELD = range(-5, 0)  # behind an answer's weights: two facts, each with its steps from now; seconds
 
 
-class AsyncServer(Exchange):
+class AsyncServer(ServerSide):
     """Serves whoever comes: takes a gradient, updates at once, and gives the newest weights.
 
     Its own n-th step ends when all workers have sent the gradient of their n-th, so that it can tell the loss of the whole
@@ -22,7 +22,7 @@ class AsyncServer(Exchange):
     leave it at the same step with the same weights, and can do something together.
     """
 
-    alike, lockstep, servers = False, False, 1
+    lockstep = False
 
     def __init__(self, *parts):
         super().__init__(*parts)
@@ -109,21 +109,15 @@ class AsyncServer(Exchange):
     def whole_loss(self, loss):
         return _of_server(self.comm, loss)
 
-    def whole_state(self):
-        return tell_state(self.comm, self.state)
 
-
-class AsyncWorker(Exchange):
+class AsyncWorker(WorkerSide):
     """Sends a gradient, takes what weights there are, goes on."""
 
-    alike, lockstep, servers = False, False, 1
+    lockstep = False
 
     def __init__(self, *parts):
         super().__init__(*parts)
         self.answer = np.empty(self.parameters.trainable - MEETS, self.parameters.value.dtype)
-
-    def begin_state(self):
-        return {}
 
     def combine(self, tail, count, total, progress):
         before, own = self.comm.bytes, self.parameters.tail(tail)
@@ -140,17 +134,8 @@ class AsyncWorker(Exchange):
             own[LOSS], own[NEWS] = loss, self.answer[MEETS] and self.answer[UNTIL] == 0
         return self.comm.bytes - before
 
-    def update(self, progress):
-        self.trained[1][:] = 0
-
     def whole_loss(self, loss):
         return _of_server(self.comm, loss)
-
-    def whole_state(self):
-        return hear_state(self.comm, self.optimizer.state(self.parameters))
-
-    def take(self, state):
-        """It is the server's to keep."""
 
 
 def _finite(loss, tail):

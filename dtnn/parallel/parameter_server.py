@@ -7,8 +7,8 @@ import numpy as np
 
 from ..allowed import flag, whole
 from .asynchronous import AsyncServer, AsyncWorker
-from .server_state import hear_state, tell_state
-from .strategy import Exchange, mark_not_finite
+from .server_sides import ServerSide, WorkerSide
+from .strategy import mark_not_finite
 
 
 @dataclass(frozen=True)
@@ -119,17 +119,7 @@ class ParameterServer:
         return (server if comm.rank == 0 else worker)(self, comm, parameters, optimizer)
 
 
-class Side(Exchange):
-    """What the server and the workers have in common."""
-
-    alike, servers = False, 1
-
-    @property
-    def equal(self):
-        return self.strategy.staleness == 0
-
-
-class Server(Side):
+class Server(ServerSide):
     """Adds up and updates, and remembers the last weights."""
 
     def __init__(self, *parts):
@@ -163,24 +153,15 @@ class Server(Side):
         self._remember()
         self.comm.Bcast(self.last[0])
 
-    def whole_state(self):
-        return tell_state(self.comm, self.state)
 
-
-class Worker(Side):
-    """Sends gradients, receives weights; keeps no state of the optimizer's."""
-
-    def begin_state(self):
-        return {}
+class Worker(WorkerSide):
+    """Sends gradients, receives weights."""
 
     def combine(self, tail, count, total, progress):
         before, region = self.comm.bytes, self.parameters.reduced(tail)
         self.comm.Send(region, 0)
         self.comm.Bcast(region[region.size - tail :])
         return self.comm.bytes - before
-
-    def update(self, progress):
-        self.trained[1][:] = 0
 
     def mix(self, progress):
         before = self.comm.bytes
@@ -189,9 +170,3 @@ class Worker(Side):
 
     def settle(self):
         self.mix(None)
-
-    def whole_state(self):
-        return hear_state(self.comm, self.optimizer.state(self.parameters))
-
-    def take(self, state):
-        """It is the server's to keep."""
