@@ -53,6 +53,11 @@ class Chooser:
         return self.form.sources if self.form else {}
 
     @property
+    def calls(self):
+        """The classes among what there is, by name: what may be called in a source."""
+        return {name: thing for name, thing in self.known.items() if isinstance(thing, type)}
+
+    @property
     def source(self):
         """The call, as Python; "" where nothing is chosen."""
         if self.form is None:

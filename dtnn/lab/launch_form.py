@@ -2,9 +2,8 @@
 
 import ipywidgets as widgets
 
-from .. import machine
 from .looks import title
-from .places import LAUNCHERS
+from .places import LAUNCHERS, place, threads
 
 MOST = 256  # ranks
 WRAP = {"flex_flow": "row wrap", "align_items": "center"}
@@ -29,14 +28,13 @@ class LaunchForm:
         name = next(name for name, value in LAUNCHERS.items() if value == launcher)
         self.ranks = widgets.BoundedIntText(ranks, min=1, max=MOST, layout={"width": "70px"}).add_class("dtnn-ranks")
         self.launcher = widgets.Dropdown(options=list(LAUNCHERS), value=name, layout={"width": "170px"})
-        self.threads = widgets.Dropdown(options=["automatic", *range(1, machine.cores() + 1)], layout={"width": "100px"})
+        self.threads = widgets.Dropdown(options=threads(), layout={"width": "100px"})
         parts = title("ranks"), self.ranks, self.launcher, title("threads a rank"), self.threads
         self.box = widgets.HBox(parts, layout=WRAP)
 
     def place(self):
         """What `Cluster` is told."""
-        threads = None if self.threads.value == "automatic" else self.threads.value
-        return {"ranks": self.ranks.value, "launcher": LAUNCHERS[self.launcher.value], "threads_per_rank": threads}
+        return place(self.ranks.value, self.launcher.value, self.threads.value)
 
     def enable(self, free):
         """Whether something else can be chosen."""

@@ -67,11 +67,6 @@ class LossChooser(Chooser):
             self._chosen(None)
 
     @property
-    def calls(self):
-        """What may be called in a source, besides dtnn's losses."""
-        return {name: thing for name, thing in self.known.items() if isinstance(thing, type)}
-
-    @property
     def names(self):
         """What may be named in a source without being called."""
         return {name: thing for name, thing in self.known.items() if name not in LOSSES and not isinstance(thing, type)}

@@ -4,7 +4,7 @@ import html
 
 import ipywidgets as widgets
 
-from .. import machine, optim
+from .. import optim
 from ..cluster import Cluster
 from ..data import global_batch
 from ..model import Model
@@ -16,7 +16,7 @@ from .fields import documented
 from .looks import Message, faint
 from .loss_chooser import LOSSES, LossChooser
 from .panel import namespace
-from .places import LAUNCHERS
+from .places import LAUNCHERS, place, threads
 from .shard_view import ShardView
 from .strategy_chooser import STRATEGIES, StrategyChooser
 
@@ -67,8 +67,7 @@ class SettingsPanel:
         self.ranks = widgets.BoundedIntText(2, min=1, max=64, **whole).add_class("dtnn-ranks")
         self.kept = widgets.BoundedIntText(0, min=0, max=10**6, **whole).add_class("dtnn-kept")
         self.launcher = widgets.Dropdown(options=list(LAUNCHERS), layout={"width": "124px"}).add_class("dtnn-launcher")
-        threads = ["automatic", *range(1, machine.cores() + 1)]
-        self.threads = widgets.Dropdown(options=threads, layout={"width": "100px"}).add_class("dtnn-threads")
+        self.threads = widgets.Dropdown(options=threads(), layout={"width": "100px"}).add_class("dtnn-threads")
         for control in (self.epochs, self.batch, self.of, self.ranks, self.launcher, self.threads, self.kept):
             control.observe(lambda _: self.show(), "value")
         self.shards = ShardView(self._shared)
@@ -179,8 +178,7 @@ class SettingsPanel:
 
     def place(self):
         """Ranks, launcher and threads of the cluster to be started."""
-        threads = None if self.threads.value == "automatic" else self.threads.value
-        return {"ranks": self.ranks.value, "launcher": LAUNCHERS[self.launcher.value], "threads_per_rank": threads}
+        return place(self.ranks.value, self.launcher.value, self.threads.value)
 
     def show(self):
         """Write down what was chosen as the Python that does the same."""
@@ -188,10 +186,10 @@ class SettingsPanel:
             self.check()
             self.shards.show()
             told = ", ".join(f"{name}={text}" for name, text in self.sources().items())
-            place = ", ".join(
+            asked = ", ".join(
                 repr(v) if n == "ranks" else f"{n}={v!r}" for n, v in self.place().items() if v not in (None, "mpi")
             )
-            made = "" if self.cluster is not None else f"cluster = Cluster({place}).start()\n"
+            made = "" if self.cluster is not None else f"cluster = Cluster({asked}).start()\n"
             within = f"with dtnn.inject.{self.fault.source}:\n    " if self.fault.source else ""
             self.python.value = (
                 '<details><summary class="dtnn-faint">the same in Python</summary><pre style="white-space: pre-wrap; '

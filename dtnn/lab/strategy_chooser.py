@@ -84,11 +84,6 @@ class StrategyChooser(Chooser):
         return self._functions | own_allreduces(self._names)
 
     @property
-    def calls(self):
-        """What may be called in a source, besides dtnn's strategies."""
-        return {name: thing for name, thing in self.known.items() if isinstance(thing, type)}
-
-    @property
     def names(self):
         """What may be named in a source without being called."""
         return self.functions | {name: thing for name, thing in self.known.items() if not isinstance(thing, type)}
