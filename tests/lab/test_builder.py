@@ -90,7 +90,7 @@ def test_every_preset(name):
 def test_what_is_no_text_and_no_model_is_told_and_changes_nothing(what, value):
     builder = Builder()
     before = builder.calls
-    with pytest.raises(TypeError, match=r"is no text; give Python|is no Model; paste|preset=.*: give 'alexnet', "):
+    with pytest.raises(TypeError, match=r"is no text; give Python|is no Model; paste|preset=.*: give one of 'alexnet', "):
         getattr(builder, what)(value)
     assert builder.calls == before
     assert not builder.can_undo
