@@ -16,7 +16,7 @@ from ..nn import (
     Sequential,
     TransformerEncoderBlock,
 )
-from ..nn.sequential import built_in
+from ..nn.one_layer import built_in
 
 
 def flops(layer, shape, output):

@@ -5,7 +5,7 @@ import ipywidgets as widgets
 from .. import views
 from ..data import samples
 from ..nn import Conv2d
-from ..nn.parameters import named_layers
+from ..nn.tree import named_layers
 from .answer import HEIGHT, Answer, on_paper
 from .looks import button
 from .present import Present

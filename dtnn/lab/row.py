@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..nn.parameters import named_parameters
-from ..nn.sequential import build_layer
+from ..nn.one_layer import build_layer
+from ..nn.tree import named_parameters
 from .flops import flops
 
 MOST = 30_000_000  # numbers in one array of weights; more would be a slip of the finger, and fill the memory

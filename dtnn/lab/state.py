@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from .. import nn, zoo
 from ..description import code
 from ..model import Model
-from ..nn.parameters import named_layers
+from ..nn.tree import named_layers
 from . import calls
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from .. import nn
-from ..nn.parameters import named_layers
+from ..nn.tree import named_layers
 from .calls import called, parsed
 from .lanes import lanes
 from .row import Row

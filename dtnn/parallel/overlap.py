@@ -5,7 +5,7 @@ import time
 from ..comm.stirring import Stirring
 from ..nn import Concatenate, Residual, Sequential, TransformerEncoderBlock
 from ..nn.layer import inside
-from ..nn.parameters import named_parameters
+from ..nn.tree import named_parameters
 
 OPEN = Sequential, Residual, Concatenate, TransformerEncoderBlock  # what is inside these is told by a Sequential, one by one
 WORTH = 0.005  # seconds: a thread costs more than it wins where buckets travel behind less
