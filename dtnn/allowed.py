@@ -106,7 +106,7 @@ def path(name, value):
 
 
 def file(name, value):
-    """The path of a file to be read, as text, which is no folder.
+    """The path of a file to be read, as text, which is there, and no folder.
 
     >>> file("path", ".")
     Traceback (most recent call last):
@@ -115,7 +115,23 @@ def file(name, value):
     found = path(name, value)
     if os.path.isdir(found):
         raise IsADirectoryError(f"{found} can't be read: it is a folder; give the name of a file in it")
+    try:
+        os.stat(found)
+    except FileNotFoundError:
+        raise FileNotFoundError(f"{found} can't be read: {_missing(found)}") from None
+    except OSError:
+        pass  # who opens it says why that can't be
     return found
+
+
+def _missing(found):
+    """Why there is no file of this path, and what is meant, perhaps."""
+    folder, file = os.path.split(os.path.abspath(found))
+    if not os.path.isdir(folder):
+        return f"there is no folder {folder}; look whether what should write it has run, and where"
+    near = difflib.get_close_matches(file, os.listdir(folder), 1) if os.access(folder, os.R_OK) else []
+    hint = f"did you mean {near[0]!r}?" if near else "look whether what should write it has run, and where"
+    return f"there is no such file in {folder}; {hint}"
 
 
 def listed(name, value, of):

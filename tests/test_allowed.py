@@ -174,6 +174,17 @@ def test_a_folder_is_no_file(read, tmp_path):
         read(tmp_path)
 
 
+@pytest.mark.parametrize("read", [dtnn.load, dtnn.Run.load, scaling.Study.load, dtnn.Comparison])
+def test_a_file_that_is_not_there_is_told_with_where_it_was_looked_for(read, tmp_path):
+    with pytest.raises(FileNotFoundError, match=rf"there is no such file in {tmp_path}; look whether"):
+        read(tmp_path / "model.npz")
+    with pytest.raises(FileNotFoundError, match=rf"there is no folder {tmp_path / 'job'}; look whether"):
+        read(tmp_path / "job" / "run.json")
+    (tmp_path / "modell.npz").touch()
+    with pytest.raises(FileNotFoundError, match=r"did you mean 'modell\.npz'\?"):
+        read(tmp_path / "model.npz")
+
+
 def test_a_file_that_is_open_is_not_closed():
     with pytest.raises(TypeError, match=r"path=1: give the path of a file"):
         dtnn.Run.load(1)
