@@ -6,6 +6,7 @@ from matplotlib import rcParamsDefault
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator
 
+from ..allowed import shown
 from .canvas import Canvas, Renderer
 from .palette import FAINT, INK, PAPER, RULE
 from .png import COLOURS, png
@@ -43,6 +44,8 @@ def sheet(height, scale=1.0, **how):
 
 def axes_or_new(ax, figsize=(6.4, 3.6)):
     """`ax` itself; without one, the Axes of a new pyplot figure, which a notebook shows by itself."""
+    if ax is not None and not hasattr(ax, "set_title"):
+        raise TypeError(f"ax={shown(ax)}: give Axes of matplotlib, or leave it out, and the picture has its own")
     if ax is not None:
         return ax
     import matplotlib.pyplot as plt

@@ -110,6 +110,11 @@ def test_what_is_no_classifier_or_has_no_images_is_told(digits, ax):
         views.feature_maps(dtnn.Model(nn.Flatten(), nn.Linear(2)), digits.x_test[0], ax=ax)
 
 
+def test_what_are_no_axes_is_told(lenet):
+    with pytest.raises(TypeError, match=r"ax='conv2d_1': give Axes of matplotlib, or leave it out"):
+        views.weights(lenet, "conv2d_1")
+
+
 def test_weights_are_the_models(lenet, ax):
     found = views.layer_weights(lenet)
     assert list(found) == ["conv2d_1", "conv2d_2", "linear_1", "linear_2", "linear_3"]
