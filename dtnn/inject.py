@@ -86,7 +86,7 @@ def link(latency=0.0, bandwidth=None, rank=None):
     Examples
     --------
     >>> link(latency=0.001, bandwidth=125e6)
-    Injection(each message takes 0.001 s longer; links carry 1.25e+08 bytes/s)
+    Injection(each message takes 0.001 s longer; links carry 125,000,000 bytes/s)
     """
     latency = allowed.number("latency", latency, "seconds, such as 0.001", None)
     if bandwidth is not None:

@@ -81,7 +81,7 @@ def test_it_travels_with_the_job_and_ends_with_the_with(cluster):
         outer = cluster.run(lambda comm: comm.faults)
     after = cluster.run(lambda comm: getattr(comm, "faults", None))
     assert outer.result() == ("rank 0 computes 3 times as long",)
-    assert inner.result() == ("rank 0 computes 3 times as long", "links carry 1e+09 bytes/s")
+    assert inner.result() == ("rank 0 computes 3 times as long", "links carry 1,000,000,000 bytes/s")
     assert after.result() is None
     assert inner.results[1] == inner.results[0]
 

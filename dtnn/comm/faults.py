@@ -44,6 +44,6 @@ def in_words(latency=0.0, bandwidth=None, slow=None, lose=None, damage=None, onl
     link, links = ("", "links carry") if only is None else (f" on rank {only}'s link", f"rank {only}'s link carries")
     said = [f"rank {rank} computes {factor:g} times as long" for rank, factor in (slow or {}).items()]
     said += [f"each message{link} takes {latency:g} s longer"] if latency else []
-    said += [f"{links} {bandwidth:g} bytes/s"] if bandwidth else []
+    said += [f"{links} {bandwidth:,.12g} bytes/s"] if bandwidth else []
     said += [f"message {lose[1]} of rank {lose[0]} is lost"] if lose else []
     return said + ([f"message {damage[1]} of rank {damage[0]} is damaged"] if damage else [])

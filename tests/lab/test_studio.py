@@ -355,7 +355,7 @@ def test_what_is_injected_is_injected(studio):
     assert fault.source == "link(latency=0.001, bandwidth=125e6)", "what is chosen can be seen"
     trained(studio)
     start = studio.run.records.last(dtnn.records.Start)
-    assert start.settings["injected"] == ["each message takes 0.001 s longer", "links carry 1.25e+08 bytes/s"]
+    assert start.settings["injected"] == ["each message takes 0.001 s longer", "links carry 125,000,000 bytes/s"]
     fault.form.controls["latency"].value, fault.form.controls["bandwidth"].value = 0.0, ""
     assert fault.wrong.text.startswith("This injects nothing: give a latency above 0 s")
     fault.choice.value = "straggler"
