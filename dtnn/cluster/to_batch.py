@@ -75,6 +75,8 @@ def _recipe(run, data, model):
     """The run's recipe; a `ValueError` says why there is none."""
     start = run.records.of(Start)[:1]
     recipe = start[0].settings.get("recipe") if start else None
+    if recipe is None and run.state == "waiting":
+        raise ValueError(f"{run!r} has not begun yet: call to_batch a moment later, or after run.wait()")
     if recipe is None:
         raise ValueError(
             f"{run!r} is no training that has begun; to_batch is for runs of model.start, from their first record on"

@@ -4,6 +4,7 @@ import importlib
 import json
 import os
 import subprocess
+import time
 
 import numpy as np
 import pytest
@@ -163,6 +164,23 @@ def test_a_model_that_was_trained_before_needs_its_file(threads, tmp_path):
     with pytest.raises(ValueError, match=r"had made 4 steps before this run: save it .*model=\.\.\."):
         run.to_batch("slurm", tmp_path)
     assert f"{tmp_path / 'before.npz'}" in run.to_batch("slurm", tmp_path, model=tmp_path / "before.npz").read_text()
+
+
+def _until(comm, path):
+    end = time.monotonic() + 20
+    while not path.exists() and time.monotonic() < end:
+        time.sleep(0.01)
+
+
+def test_a_run_that_has_not_begun_is_asked_for_later(threads, tmp_path):
+    before = threads.run(_until, tmp_path / "go on")
+    run = small().start(dtnn.data.mnist5k(), batch_size=500, cluster=threads)
+    with pytest.raises(ValueError, match=r"has not begun yet: call to_batch a moment later, or after run\.wait\(\)"):
+        run.to_batch("slurm", tmp_path)
+    (tmp_path / "go on").touch()
+    before.wait(20)
+    run.wait(20)
+    assert run.to_batch("slurm", tmp_path).name == "train.sbatch"
 
 
 def test_a_run_that_is_no_training_is_refused(threads, tmp_path):
