@@ -11,7 +11,8 @@ import time
 from .. import machine
 from ..comm.group import group
 from .interrupting import AGAIN, may_interrupt
-from .rank import Commands, Outcome, perform, unpacked
+from .outcome import Outcome
+from .rank import Commands, perform, unpacked
 
 TICK = 0.2  # seconds between two looks at ranks, unless something wakes us
 ALONE = 0.1  # seconds in which no other thread may take its turn while stacks are looked at

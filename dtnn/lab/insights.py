@@ -9,7 +9,8 @@ from ..plots.axes import WIDTH
 from ..plots.breakdown import breakdown
 from ..plots.by_rank import TITLES, by_rank
 from ..plots.gradient_curve import gradient_curve
-from ..plots.time_by_rank import NOW, recent, time_by_rank
+from ..plots.story import NOW
+from ..plots.time_by_rank import recent, time_by_rank
 from .answer import Answer, as_png, on_paper
 from .compare_tab import CompareTab
 from .looks import button
@@ -72,6 +73,11 @@ class Insights:
         self.tabs = widgets.Tab(boxes, titles=titles).add_class("dtnn-insights")
         self.tabs.observe(lambda _: self._other_tab(), "selected_index")
         self.box = self.tabs
+
+    @property
+    def busy(self):
+        """Whether something that was asked, of the run or the model, is still looked for."""
+        return self._asking or self.model.answer.busy
 
     def enlarge(self, scale):
         """From now on pictures have `scale` times as many pixels in a row."""

@@ -174,7 +174,7 @@ class TrainingPanel:
 
     async def _last_look(self):
         """What is looked at is that of the end, also where a look was under way when that came."""
-        while self.insights.model.answer.busy or self.insights._asking:
+        while self.insights.busy:
             await asyncio.sleep(0.05)
         self.insights.tick()
 

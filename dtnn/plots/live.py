@@ -5,10 +5,11 @@ import contextlib
 import time
 
 from ..sentence import sentence
+from .axes import WIDTH
 from .headline import headline, number
 from .pace import Pace
 from .phase_words import phase_words
-from .picture import WIDTH, Picture
+from .picture import Picture
 from .screens import after_each_cell, screen_for
 from .smooth import SMOOTHING, smoothing_of
 from .story import Story

@@ -11,7 +11,8 @@ import uuid
 from tqdm.std import tqdm  # the text bar; tqdm.auto would ask for widgets
 
 from ..shell import in_kernel
-from .picture import HEIGHT, WIDTH
+from .axes import WIDTH
+from .picture import HEIGHT
 
 WIDE = 120  # columns of a terminal from which on nothing is abbreviated
 
