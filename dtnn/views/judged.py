@@ -82,7 +82,7 @@ def worst(model, data, y=None, ax=None, count=24):
         for label, guess, probability in zip(found["label"], found["taken_for"], found["probability"])
     ]
     wrong = int((outputs.argmax(axis=1) != rows.y).sum())
-    title = f"The worst of {len(rows):,} samples ({wrong:,} are wrong): what it is → what it was taken for, how surely"
+    title = f"The worst of {len(rows):,} samples ({wrong:,} are wrong)\nWhat it is → what it was taken for, how surely"
     wide = max((len(text) for text in words), default=0) > 12
     return tiles([rows.x[index] for index in found["index"]], words, ax, title, columns=6 if wide else 8)
 

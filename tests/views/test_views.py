@@ -1,5 +1,6 @@
 """A model, looked into: the pictures hold what the model says."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -89,6 +90,14 @@ def test_the_worst_are_the_worst(lenet, digits, ax):
     np.testing.assert_allclose(shown(ax, 0, (28, 28)), grey(digits.x_test[worst][..., 0], 0, 255), atol=1)
     assert ax.texts[0].get_text() == f"{found['label'][0]} → {found['taken_for'][0]} {found['probability'][0]:.0%}"
     assert count(ax) == 10
+
+
+def test_the_title_of_the_worst_is_as_wide_as_the_picture(lenet, digits):
+    figure = (drawn := views.worst(lenet, digits)).figure
+    figure.canvas.draw()
+    title = next(text for text in drawn.get_children() if getattr(text, "get_text", str)().startswith("The worst"))
+    assert title.get_window_extent().x1 <= figure.bbox.x1, "in a figure of its own, which is as wide as all others"
+    plt.close(figure)
 
 
 def test_a_model_that_lost_its_numbers_is_judged_too(digits):
