@@ -59,7 +59,7 @@ def headline(story, told=None, waiting_for="", now=None):
 
 
 def _waited_for(story, waiting_for, now):
-    what = waiting_for or (story.note.text if story.note else "") or "the first step"
+    what = (waiting_for or (story.note.text if story.note else "") or "the first step").removeprefix("waiting ")
     parts = ["for the first step", what] if what.startswith("injected: ") else [what if _is_doing(what) else f"for {what}"]
     since = story.note.time if story.note and not waiting_for else story.start.time if story.start else now
     return parts + ([seconds(now - since)] if now - since >= STALE else [])

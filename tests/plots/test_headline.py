@@ -18,6 +18,7 @@ def test_before_the_first_step_it_says_what_is_waited_for_and_how_long():
     assert _words([], "waiting", "2 engines to start") == "waiting · for 2 engines to start"
     assert _words([START, Note(0, 996.0, "compiling 3 of 9 kernels")], "running") == "waiting · compiling 3 of 9 kernels · 4.0 s"
     assert _words([START]) == "waiting · for the first step · 10.0 s"
+    assert _words([START, Note(0, 999.5, "waiting for all ranks")]) == "waiting · for all ranks"
     slowed = _words([START, Note(0, 999.5, "injected: rank 1 computes 2 times as long")])
     assert slowed == "waiting · for the first step · injected: rank 1 computes 2 times as long"
 
