@@ -28,7 +28,8 @@ def known_rank(rank, size, name):
     if type(rank) is not int:  # NumPy's whole numbers are right, too; only this look is quicker
         rank = whole(name, rank)
     if not 0 <= rank < size:
-        raise ValueError(f"{name}={shown(rank)}: there are {size} ranks, numbered 0 to {size - 1}")
+        are = f"there are {size} ranks, numbered 0 to {size - 1}" if size > 1 else "there is one rank, number 0"
+        raise ValueError(f"{name}={shown(rank)}: {are}")
     return rank
 
 

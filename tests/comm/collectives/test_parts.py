@@ -192,7 +192,7 @@ def test_long_vectors_want_other_broadcasts_than_short_ones():
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in RINGS])
 def test_there_must_be_a_root(name):
-    with pytest.raises(ValueError, match=r"root=3: there are 1 ranks"):
+    with pytest.raises(ValueError, match=r"root=3: there is one rank, number 0"):
         run(name, Serial(), np.ones(3), root=3)
 
 
