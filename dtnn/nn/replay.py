@@ -5,8 +5,8 @@ import numpy as np
 from ..kernels.parts import here, joined, threads_here, wake
 from ..kernels.tape import play, recording
 from .layer import Parameter, own_parameters
-from .parameters import named_layers
-from .sequential import built_in
+from .one_layer import built_in
+from .tree import named_layers
 
 PLAIN = int, float, str
 

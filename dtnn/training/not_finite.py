@@ -8,7 +8,7 @@ import numpy as np
 
 from ..kernels.updates_adaptive import squares
 from ..nn.layer import call_forward
-from ..nn.parameters import named_layers
+from ..nn.tree import named_layers
 
 REMEDY = (
     "A smaller learning rate is the usual remedy; also look for NaN in the inputs and for a logarithm or division of your own."

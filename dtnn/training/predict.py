@@ -5,9 +5,9 @@ import threading
 import numpy as np
 
 from ..data import batch_last
-from ..nn.parameters import named_layers, named_parameters
 from ..nn.passes import Pass
 from ..nn.replay import Replay
+from ..nn.tree import named_layers, named_parameters
 
 BATCH = 64  # samples at a time; with more, what layers hand on leaves the cache
 FEW = 16  # samples whose buffers a model keeps from one prediction to the next

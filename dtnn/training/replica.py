@@ -5,9 +5,9 @@ import time
 
 from ..commands import Rate
 from ..data import shares
-from ..nn.parameters import named_layers
 from ..nn.passes import Pass
 from ..nn.replay import Replay
+from ..nn.tree import named_layers
 from ..optim import Progress
 from ..parallel import in_sync
 from ..parallel.kept import given_back

@@ -5,7 +5,7 @@ import time
 
 from ..comm.traced import Traced
 from ..nn import Sequential
-from ..nn.parameters import named_layers
+from ..nn.tree import named_layers
 from ..records import Message, Span, Trace
 
 SHORTEST = 0.5  # seconds between two traced steps where nothing else is asked for ...
