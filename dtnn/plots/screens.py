@@ -149,10 +149,14 @@ def _form(word, parts, columns):
 
     >>> _form("training", ["epoch 8 of 10", "loss 0.00230", "validation accuracy 97.1 %", "9,100 samples/s"], 80)
     'training |{bar:5}| {percentage:3.0f}%  epoch 8 of 10 · loss 0.00230 · val. accuracy 97.1 %'
+    >>> _form("waiting", ["preparing a step of 16 samples: compiling kernel 9 (losses)"], 60)
+    'waiting |{bar:5}| {percentage:3.0f}%  preparing a step of 16 samples: compi…'
     """
     bar = min(20, max(5, columns // 4 - 15))
     room = columns - len(f"{word} || 100%  ") - bar
     words, *rest = (part.replace("{", "(").replace("}", ")") for part in parts)  # braces mean something to tqdm
+    least = max(room, 20)  # below, nothing could be read; tqdm cuts it off
+    words = words if len(words) <= least else f"{words[: least - 1]}…"
     for part in rest:
         part = part if columns >= WIDE else part.replace("validation ", "val. ")
         if len(words) + len(part) + 3 > room:
