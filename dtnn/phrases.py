@@ -28,12 +28,14 @@ def share(part):
 def size(count):
     """Bytes.
 
-    >>> size(312), size(246824), size(44700000)
-    ('312 bytes', '247 kB', '44.7 MB')
+    >>> size(312), size(246824), size(44700000), size(8.5588e9)
+    ('312 bytes', '247 kB', '44.7 MB', '8.6 GB')
     """
     if count < 1000:
         return f"{count:.0f} bytes"
-    return f"{count / 1000:.0f} kB" if count < 1e6 else f"{count / 1e6:.1f} MB"
+    if count < 1e6:
+        return f"{count / 1000:.0f} kB"
+    return f"{count / 1e6:.1f} MB" if count < 1e9 else f"{count / 1e9:.1f} GB"
 
 
 def ranks(count):

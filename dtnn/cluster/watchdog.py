@@ -25,6 +25,7 @@ ALONE = "alone.json"  # file in the cluster's folder while it has no client: unt
 SLURM = "slurm"  # file in the cluster's folder where the engines are a job of Slurm
 NOTE = "ended-"  # first letters of the files that tell a notebook's next kernel what became of its cluster
 SHARED = "shared"  # file in the cluster's folder: shared memory that MPI made and, killed, can't remove
+LAUNCHERS = ("mpiexec", "mpirun", "orterun", "prterun")
 SHARED_NAMES = ("mpich_shm", "ucx_shm", "sm_segment", "vader_segment")
 
 
@@ -37,6 +38,8 @@ def members(folder):
 
 def sweep(folder, late=0.0):
     """End everything that belongs to a cluster: asked first, ended by force after `PATIENCE`.
+
+    MPI's launcher is asked before all others: it ends its ranks itself, and removes the file that it made for them.
 
     Parameters
     ----------
@@ -53,7 +56,8 @@ def sweep(folder, late=0.0):
     asked, quiet = {}, time.monotonic()
     while True:
         found, now = members(folder), time.monotonic()
-        for pid in found:
+        launchers = [pid for pid in found if _launches(pid) and now - asked.get(pid, now) < PATIENCE]
+        for pid in launchers or found:
             quiet = now
             first = asked.setdefault(pid, now)
             if now - first > PATIENCE + 5.0:
@@ -185,6 +189,15 @@ def _is_marked(pid, folder):
         with open(f"/proc/{pid}/environ", "rb") as file:
             return os.fsencode(f"{VARIABLE}={folder}") in file.read().split(b"\0") and pid != os.getpid()
     except OSError:  # ended meanwhile, or somebody else's
+        return False
+
+
+def _launches(pid):
+    """Whether a process is MPI's launcher."""
+    try:
+        with open(f"/proc/{pid}/comm") as file:
+            return file.read().startswith(LAUNCHERS)
+    except OSError:
         return False
 
 

@@ -31,6 +31,10 @@ class Sheet(Figure):
         with rulers(self) if isinstance(renderer, Renderer) else contextlib.nullcontext():
             super().draw(renderer)
 
+    def save(self, path):
+        """Write the picture to a file, ``.png``, ``.svg`` or ``.pdf``."""
+        self.savefig(path)
+
     def _repr_png_(self):
         canvas = self.canvas if isinstance(self.canvas, Canvas) else Canvas(self)
         canvas.draw()

@@ -2,7 +2,7 @@
 
 import time
 
-from ..phrases import ranks, seconds
+from ..phrases import counted, ranks, seconds
 
 STATES = ("waiting", "running", "paused", "done", "stopped", "interrupted", "failed")
 WORDS = {"running": "training"}
@@ -107,6 +107,8 @@ def _numbers(story):
         yield f"{story.rate:,.0f} samples/s"
     if story.ranks:
         yield ranks(story.ranks)
+    if before := story.settings.get("goes_on_after_steps"):
+        yield f"after {counted(before, 'earlier step')}"
 
 
 def is_share(metric):

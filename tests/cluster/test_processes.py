@@ -1,6 +1,7 @@
 """What becomes of processes: whatever happens to whom, nothing is left, and the user is told."""
 
 import contextlib
+import glob
 import os
 import signal
 import socket
@@ -127,6 +128,18 @@ def test_a_script_brings_its_classes_and_leaves_nothing_though_it_stops_nothing(
     two, four, path = client.stdout.read().split()
     assert (two, four) == ("2", "4")
     assert nothing_left(path, 0.1)
+
+
+def test_what_the_launcher_writes_for_its_ranks_goes_with_a_cluster_that_is_not_stopped(script):
+    def left():
+        before = set(glob.glob("/tmp/hydra_hwloc_xmlfile_*"))
+        client = script(
+            "from dtnn.cluster import Cluster\nif __name__ == '__main__':\n    cluster = Cluster(2, on_wait=False).start()\n"
+        )
+        assert client.wait(40) == 0
+        return set(glob.glob("/tmp/hydra_hwloc_xmlfile_*")) - before
+
+    assert not left() or not left()  # or another cluster has begun just then
 
 
 def test_a_cluster_nobody_holds_any_more_is_stopped():

@@ -29,6 +29,11 @@ def test_in_training_it_says_how_far_and_how_well():
     assert _words(told, "running") == "training · epoch 2 of 5 · loss 0.430 · accuracy 70.0 % · 6,400 samples/s · 2 ranks"
 
 
+def test_a_model_that_was_trained_before_goes_on():
+    told = [Start(990.0, 2, {"epochs": 5, "goes_on_after_steps": 1250}), Step(1, 1, 0.5, 64, 0.1, 0.01, 999.9)]
+    assert _words(told, "running").endswith("2 ranks · after 1,250 earlier steps")
+
+
 def test_a_validation_value_is_preferred_and_called_so():
     told = [
         START,
