@@ -131,8 +131,8 @@ def test_sender_keeps_what_was_damaged_on_the_way():
         ({"latency": -1}, ["latency=-1", "0 or more"]),
         ({"bandwidth": 0}, ["bandwidth=0", "leave it out"]),
         ({"slow": {0: 0.5}}, ["0.5", "1 or more"]),
-        ({"slow": {7: 2.0}}, ["slow rank=7", "1 ranks"]),
-        ({"lose": (3, 0)}, ["rank=3", "1 ranks"]),
+        ({"slow": {7: 2.0}}, ["slow rank=7", "one rank"]),
+        ({"lose": (3, 0)}, ["rank=3", "one rank"]),
     ],
 )
 def test_mistakes_are_told(settings, words):

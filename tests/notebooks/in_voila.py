@@ -30,6 +30,7 @@ def use(page, address, folder):
     epochs.press("Enter")
     page.click(".dtnn-train")
     ended = ("done", "failed", "stopped", "ready")
+    until(lambda: page.inner_text(".dtnn-state") not in ended, 60, "the click to count")
     until(lambda: page.inner_text(".dtnn-state") in ended and page.is_enabled(".dtnn-train"), 120, "the end")
     seen["state"], seen["line"] = page.inner_text(".dtnn-state"), page.inner_text(".dtnn-line")
     seen["picture"] = page.evaluate("document.querySelector('img.dtnn-live').naturalWidth")
