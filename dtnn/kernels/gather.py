@@ -49,7 +49,7 @@ def gather(rows, indices, out, scale=1.0):
         raise ValueError(
             f"gather: out has shape {out.shape}, but {len(indices)} of the {rows.shape} samples need {(*expected, len(indices))}"
         )
-    if not within(indices, len(rows)):
+    if len(indices) and not 0 <= indices.min() <= indices.max() < len(rows):
         raise ValueError(f"gather: indices go from {indices.min()} to {indices.max()}, but there are {len(rows)} samples")
     flat, size = rows.reshape(-1), rows[0].size if len(rows) else 0
     scale, blocks, parts = out.dtype.type(scale), (0, 0), parts_for(10 * out.size)
@@ -59,15 +59,6 @@ def gather(rows, indices, out, scale=1.0):
     if blocks != (len(indices), size):
         run(pick, parts, flat, size, indices, channels, *blocks, out.reshape(-1), scale)
     return out
-
-
-@kernel
-def within(indices, stop):
-    """Whether all indices are in 0 .. stop-1."""
-    right = True
-    for index in indices:
-        right &= 0 <= index < stop
-    return right
 
 
 @kernel

@@ -59,8 +59,8 @@ def cross_entropy(outputs, targets, weight=None):
     labels = as_labels(targets, N, "cross_entropy")
     weight = float(N if weight is None else weight)
     if labels is None:
-        return losses.cross_entropy_of_shares(outputs, as_rows(targets, K, "cross_entropy"), weight, d, losses.room(K)), d
-    total, bad = losses.cross_entropy_of_labels(outputs, labels, weight, d, losses.room(K))
+        return losses.cross_entropy_of_shares(outputs, as_rows(targets, K, "cross_entropy"), weight, d, np.empty(K)), d
+    total, bad = losses.cross_entropy_of_labels(outputs, labels, weight, d, np.empty(K))
     if bad >= 0:
         raise not_a_label("cross_entropy", labels[bad], bad, K)
     return total, d

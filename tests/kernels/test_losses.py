@@ -14,13 +14,13 @@ def test_both_forms_are_the_formula(dtype):
     one_hot = np.eye(5)[labels]
     expected, gradient = -np.log(p[labels, np.arange(7)]).sum(), (p - one_hot.T) / 14
     d = np.empty_like(z)
-    total, bad = losses.cross_entropy_of_labels(z, labels, 14.0, d, losses.room(len(z)))
+    total, bad = losses.cross_entropy_of_labels(z, labels, 14.0, d, np.empty(len(z)))
     assert bad == -1
-    for found in (total, losses.cross_entropy_of_shares(z, one_hot, 14.0, d, losses.room(len(z)))):
+    for found in (total, losses.cross_entropy_of_shares(z, one_hot, 14.0, d, np.empty(len(z)))):
         assert found == pytest.approx(expected, rel=1e-6)
         np.testing.assert_allclose(d, gradient, atol=1e-7)
 
 
 def test_first_bad_label_is_named():
     d = np.empty((3, 4), np.float32)
-    assert losses.cross_entropy_of_labels(d, np.array([0, 2, 3, -1]), 1.0, d, losses.room(len(d))) == (0.0, 2)
+    assert losses.cross_entropy_of_labels(d, np.array([0, 2, 3, -1]), 1.0, d, np.empty(len(d))) == (0.0, 2)
