@@ -5,6 +5,7 @@ import re
 import pytest
 
 from dtnn.comparison.table import FEW, Table
+from tests.notebooks.blank_page import blank_page
 from tests.notebooks.watched import CHROMIUM, marks
 
 PAGE = 548  # pixels that JupyterLab leaves in a window of 1,000
@@ -68,12 +69,8 @@ def test_the_best_is_the_least_of_losses_and_seconds_and_the_most_of_anything_el
 
 @pytest.fixture(scope="module")
 def page():
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        yield browser.new_page(viewport={"width": 1000, "height": 900})
-        browser.close()
+    with blank_page(CHROMIUM) as page:
+        yield page
 
 
 class TestInABrowser:

@@ -17,7 +17,8 @@ import urllib.request
 from pathlib import Path
 
 import nbformat
-from playwright.sync_api import sync_playwright
+
+from tests.notebooks.blank_page import blank_page
 
 BETWEEN = 0.4  # seconds between two clicks of somebody who looks at what the first has done
 READY = "window.jupyterapp && window.jupyterapp.shell.currentWidget && window.jupyterapp.shell.currentWidget.sessionContext"
@@ -48,16 +49,13 @@ def show(serve, use, height=1400, afterwards=lambda folder: {}):
     """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended from outside"))  # so that all that was started is ended
     folder, chromium = Path(sys.argv[1]), sys.argv[2]
-    with serve(folder) as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
-        page = browser.new_page(viewport={"width": 1000, "height": height})
+    with serve(folder) as address, blank_page(chromium, height) as page:
         page.set_default_timeout(60_000)
         try:
             seen = use(page, address, folder)
         except BaseException:
             page.screenshot(path=folder / "failed.png")
             raise
-        browser.close()
     print(json.dumps({**seen, **afterwards(folder)}))
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.notebooks.blank_page import blank_page
 from tests.notebooks.watched import CHROMIUM, marks
 
 pytestmark = marks("nbclient", "nbconvert", limit=200)
@@ -36,21 +37,16 @@ PICTURES = f"[...document.querySelectorAll('.jp-Cell')].map(cell => {IMAGES}.fil
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     """The exported page, as a browser without a network shows it."""
-    from playwright.sync_api import sync_playwright
-
     folder = tmp_path_factory.mktemp("exported")
     own = {f"JUPYTER_{name}_DIR": str(folder / name.lower()) for name in ("CONFIG", "DATA", "RUNTIME")}
     environment = {**os.environ, **own, "IPYTHONDIR": str(folder / "ipython"), "PYTHONPATH": str(Path(__file__).parents[2])}
     command = [sys.executable, "-c", f"CELLS = {CELLS!r}\n{RUN}", str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=150, env=environment)
     assert done.returncode == 0, done.stderr[-3000:]
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        page = browser.new_context(offline=True, viewport={"width": 1000, "height": 900}).new_page()
+    with blank_page(CHROMIUM, offline=True) as page:
         page.goto((folder / "ran.html").as_uri())
         page.screenshot(path=folder / "page.png", full_page=True)
         yield page
-        browser.close()
 
 
 def test_each_cell_has_its_last_picture_once(page):

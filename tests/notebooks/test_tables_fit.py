@@ -6,6 +6,7 @@ from dtnn import zoo
 from dtnn.plots.palette import COMMUNICATION, OWN
 from dtnn.scaling.measure import Measurement
 from dtnn.scaling.result import Study
+from tests.notebooks.blank_page import blank_page
 from tests.notebooks.watched import CHROMIUM, marks
 
 pytestmark = marks(limit=120)
@@ -24,12 +25,8 @@ def study():
 
 @pytest.fixture(scope="module")
 def page():
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        yield browser.new_page(viewport={"width": 1000, "height": 900})
-        browser.close()
+    with blank_page(CHROMIUM) as page:
+        yield page
 
 
 @pytest.mark.parametrize("make", [lambda: zoo.resnet20(), lambda: zoo.lenet5(), study])
