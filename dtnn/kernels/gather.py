@@ -6,10 +6,12 @@ from numba import types
 from numba.extending import intrinsic
 
 from .cache import kernel
-from .llvm import F32, LANES, VECTOR, number, splat, store_at
+from .llvm import F32, LANES, VECTOR, number, prefetch, splat, store_at
 from .parts import parts_for, run
 from .product_tile import Addresses, I, at
 from .turn_tile import turned
+
+AHEAD = 64  # numbers of a sample that are asked for before they are needed
 
 
 def gather(rows, indices, out, scale=1.0):
@@ -32,7 +34,8 @@ def gather(rows, indices, out, scale=1.0):
 
     Notes
     -----
-    Blocks of 16 samples x 16 numbers are turned in registers (one channel, float32 out): 0.1 ns a number; else 0.5 ns.
+    Blocks of 16 samples x 16 numbers are turned in registers, if `out` is float32 and `rows` are no float64: 0.2 ns a number,
+    ten times less than one by one.
 
     Examples
     --------
@@ -53,9 +56,9 @@ def gather(rows, indices, out, scale=1.0):
         raise ValueError(f"gather: indices go from {indices.min()} to {indices.max()}, but there are {len(rows)} samples")
     flat, size = rows.reshape(-1), rows[0].size if len(rows) else 0
     scale, blocks, parts = out.dtype.type(scale), (0, 0), parts_for(10 * out.size)
-    if channels == 1 and out.dtype == np.float32 and rows.dtype in (np.uint8, np.float32):
+    if out.dtype == np.float32 and rows.dtype in (np.uint8, np.float32):
         blocks = len(indices) // LANES * LANES, size // LANES * LANES
-        run(pick_blocks, parts, flat, size, indices, *blocks, len(indices), out.reshape(-1), scale)
+        run(pick_blocks, parts, flat, size, indices, channels, *blocks, out.reshape(-1), scale)
     if blocks != (len(indices), size):
         run(pick, parts, flat, size, indices, channels, *blocks, out.reshape(-1), scale)
     return out
@@ -69,35 +72,41 @@ def pick(part, parts, rows, size, indices, channels, samples, numbers, out, scal
     for p in range(pixels * part // parts, pixels * (part + 1) // parts):
         for c in range(channels):
             start = (c * pixels + p) * n
-            for i in range(samples if p < numbers else 0, n):
+            for i in range(samples if p * channels + c < numbers else 0, n):
                 out[start + i] = rows[indices[i] * size + p * channels + c] * scale
 
 
 @kernel
-def pick_blocks(part, parts, rows, size, indices, samples, numbers, n, out, scale):
+def pick_blocks(part, parts, rows, size, indices, channels, samples, numbers, out, scale):
     """The first `samples` samples and `numbers` numbers, by blocks of 16 x 16."""
     tiles = numbers // LANES
     for i in range(0, samples, LANES):
         for p in range(tiles * part // parts * LANES, tiles * (part + 1) // parts * LANES, LANES):
-            pick_tile(rows, size, indices, i, p, out, p * n + i, n, scale)
+            pick_tile(rows, size, indices, i, p, channels, out, indices.size, scale)
 
 
 @intrinsic
-def pick_tile(typing, rows, size, indices, i, p, out, o, n, scale):
-    """out[o + l n + k] = scale rows[indices[i + k] size + p + l] for k, l < 16"""
+def pick_tile(typing, rows, size, indices, i, p, channels, out, n, scale):
+    """out[c, pixel, i + k] = scale rows[indices[i + k] size + p + l] for k, l < 16; number p + l is channel c of that pixel."""
 
     def code(c, b, signature, a):
-        q = Addresses(c, b, signature, a, "rows size indices i p out o n scale")
+        q = Addresses(c, b, signature, a, "rows size indices i p channels out n scale")
         scale, vectors = splat(b, q.scale), []
         for k in range(LANES):
             sample = at(b, q.indices, b.add(q.i, number(k)))
-            values = load_floats(b, rows.dtype, b.gep(q.rows, [b.add(b.mul(sample, q.size), q.p)]))
-            vectors.append(b.fmul(values, scale))
-        for l, vector in enumerate(turned(b, vectors)):
-            store_at(b, vector, b.gep(q.out, [b.add(q.o, b.mul(q.n, number(l)))]))
+            start = b.gep(q.rows, [b.add(b.mul(sample, q.size), q.p)])
+            prefetch(b, b.gep(start, [number(AHEAD)]), write=False)
+            vectors.append(b.fmul(load_floats(b, rows.dtype, start), scale))
+        pixels, channel, pixel = b.sdiv(q.size, q.channels), b.srem(q.p, q.channels), b.sdiv(q.p, q.channels)
+        for vector in turned(b, vectors):
+            place = b.mul(b.add(b.mul(channel, pixels), pixel), q.n)
+            store_at(b, vector, b.gep(q.out, [b.add(place, q.i)]))
+            channel = b.add(channel, number(1))
+            last = b.icmp_signed("==", channel, q.channels)
+            channel, pixel = b.select(last, number(0), channel), b.select(last, b.add(pixel, number(1)), pixel)
         return c.get_dummy_value()
 
-    return types.void(rows, I, indices, I, I, out, I, I, types.float32), code
+    return types.void(rows, I, indices, I, I, I, out, I, types.float32), code
 
 
 def load_floats(b, dtype, address):

@@ -20,16 +20,16 @@ def test_images(dtype, out_dtype, count):
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.float32])
-@pytest.mark.parametrize("shape", [(28, 28, 1), (5, 7, 1), (40,), (16,), (3,)])
+@pytest.mark.parametrize("shape", [(28, 28, 1), (5, 7, 1), (8, 4, 2), (5, 7, 3), (1, 1, 17), (2, 3, 40), (40,), (16,), (3,)])
 @pytest.mark.parametrize("count", [1, 16, 37])
-def test_one_channel_goes_by_blocks(dtype, shape, count):
+def test_blocks_and_what_is_left_of_them(dtype, shape, count):
     rng = np.random.default_rng(0)
     rows = rng.integers(0, 255, (40, *shape)).astype(dtype)
     indices = rng.permutation(40)[:count]
-    out = aligned((*((1, *shape[:2]) if len(shape) == 3 else shape), count))
+    out = aligned((*((shape[2], *shape[:2]) if len(shape) == 3 else shape), count))
     gather(rows, indices, out, 1 / 255)
-    expected = rows[indices].astype(np.float32) * np.float32(1 / 255)
-    np.testing.assert_array_equal(out, np.moveaxis(expected, 0, -1).reshape(out.shape))
+    expected = np.moveaxis(rows[indices].astype(np.float32) * np.float32(1 / 255), 0, -1)
+    np.testing.assert_array_equal(out, np.moveaxis(expected, 2, 0) if len(shape) == 3 else expected)
 
 
 def test_rows():
