@@ -190,8 +190,11 @@ def rank(options):
     world = MPI.COMM_WORLD
     pinned = pin(world.rank, world.size)
     if world.rank == 0:
-        print(f"{where(pinned)}, {options.gbits} Gbit/s in packets of {options.packet_bytes} B between them, "
-              f"{options.batch} images a rank", flush=True)
+        print(
+            f"{where(pinned)}, {options.gbits} Gbit/s in packets of {options.packet_bytes} B between them, "
+            f"{options.batch} images a rank",
+            flush=True,
+        )
     for name in options.nets.split(","):
         count = net(name).parameters.trainable
         flat = np.ones(count, np.float32)
