@@ -6,25 +6,23 @@ failure, which travels on a communicator of its own (`notices`).
 """
 
 import atexit
-import sys
 from functools import partial
 
 import numpy as np
 
-from .checked import known_color, known_key, known_rank, known_tag
+from . import alarm, between_two, host_memory, splitting
+from .checked import known_rank
 from .comparison import Comparison, Doubted
-from .failures import RankFailed
 from .flat import flat, number_or_array, put_back, reducible
-from .letterheads import PATIENCE, Letterheads
+from .host_memory import NOTHING
+from .letterheads import Letterheads
 from .messages import known_to_mpi, memory, pieces, take_back
 from .notices import Notices
 from .pending import NUMBERS, Pending
 from .polling import Patience, is_crowded
-from .shared_sum import KINDS, LEAST, SharedSum
 from .standstill import Standstill
 
 UNUSED_TAG = 32_109
-NOTHING = np.empty(0)  # an array that nobody else has
 
 
 class MPI:
@@ -90,21 +88,7 @@ class MPI:
         """Whether everything begun here has ended, without a failure or an interrupt."""
         return not (self.under_way or self._interrupted or self._failed or self._notices.failure)
 
-    def Send(self, array, dest, tag=0):
-        self._send(array, dest, tag).Wait()
-
-    def Recv(self, array, source, tag=0):
-        self._receive(array, source, tag).Wait()
-
-    def Probe(self, tag=0):
-        status, need = self.library.Status(), partial(self._letterheads.from_anybody, known_tag(tag, self._most_tag))
-        self.wait(lambda: self.world.Iprobe(self.library.ANY_SOURCE, tag, status), 0, need=need)
-        return status.Get_source()
-
-    def Sendrecv(self, sent, dest, received, source, tag=0):
-        incoming = self._receive(received, source, tag)
-        self._send(sent, dest, tag).Wait()
-        incoming.Wait()
+    Send, Recv, Probe, Sendrecv = between_two.Send, between_two.Recv, between_two.Probe, between_two.Sendrecv
 
     def Bcast(self, array, root=0):
         elements, root = flat(array, writeable=True), known_rank(root, self.size, "root")
@@ -121,7 +105,7 @@ class MPI:
             return array
         value, plain = number_or_array(array)
         elements, asked = reducible(value, op), f"Allreduce {op}"
-        if op == "sum" and self._sums_in_shared_memory(elements, asked, value):
+        if op == "sum" and host_memory.adds_up(self, elements, asked, value):
             self._add_up(elements, *self._comparison.asking(asked, value))
             put_back(elements, array)
             self._usual = array if array.ndim == 1 and elements.base is array.base else NOTHING
@@ -152,36 +136,7 @@ class MPI:
         self._comparison.compare("Barrier")
         self.meet()
 
-    def Split(self, color, key=0):
-        color, key = known_color(color), known_key(key)
-        self._comparison.compare("Split")
-        self.parts += 1
-        world = self.world.Split(self.library.UNDEFINED if color is None else color, key)
-        if color is None:
-            return None
-        notices = None if self._notices.comm is None else world.Dup()
-        return MPI(world, notices, self.blocking, self._crowded, house=self, name=f"{self.name}/{self.parts}.{color}")
-
-    def Free(self):
-        self.let_go()
-        self._standstill.leave(self)
-        if self.clean and self._house is not None:  # after an unclean end what was under way may still be
-            self.world.Free()
-            if self._notices.comm is not None:
-                self._notices.comm.Free()
-            if self._own is not None:
-                self._own.Free()
-
-    def fail(self, reason):
-        self._failed = True
-        if self.blocking and self.size > 1:
-            print(f"rank {self.rank} failed: {reason}", file=sys.stderr, flush=True)  # the next line ends this process too
-            self.world.Abort(1)
-        self._notices.tell(reason)
-
-    def spoil(self):
-        """From now on this is good for nothing but `fail`: ranks disagree."""
-        self._failed = True
+    Split, Free = splitting.Split, splitting.Free
 
     def stir(self):
         """Let what is under way move on; from any thread. False: there is no use in doing it again, see `Stirring`."""
@@ -191,18 +146,10 @@ class MPI:
         self.world.Iprobe(tag=UNUSED_TAG)  # any call makes the library look after its messages; this one changes nothing
         return True
 
-    def interrupt(self):
-        """Make the wait that this rank is in, or begins next, end with KeyboardInterrupt; from any thread."""
-        self._interrupted = True
+    # ---- waiting, and memory that spares it
 
-    def look(self):
-        """Raise what a wait has to end with, if there is anything."""
-        if self._house is not None:
-            self._house.look()
-        if self._interrupted:
-            raise KeyboardInterrupt
-        if self._notices.hear():
-            raise RankFailed(*self._notices.failure)
+    fail, spoil, interrupt, look = alarm.fail, alarm.spoil, alarm.interrupt, alarm.look
+    shared, let_go = host_memory.shared, host_memory.let_go
 
     def wait(self, has_ended, size, look=None, need=None):
         """Poll for `size` bytes until `has_ended()`, looking round meanwhile; `look` looks for more than `self.look`.
@@ -230,59 +177,10 @@ class MPI:
         """A barrier of which nobody is told, and before which nothing is compared."""
         Pending(self, ((self.world.Barrier if self.blocking else self.world.Ibarrier)() for _ in range(1)), None).Wait()
 
-    def shared(self, size):
-        """Memory in which sums are made without copies, or None; collective. See `SharedSum.room`."""
-        return self._house_memory(f"{size} bytes to add up in").room(size) if self.size > 1 else None
-
-    def let_go(self):
-        """Give up the memory that ranks share, on this rank alone: nothing is to be added up here any more."""
-        self._shared = self._comparison.rendezvous = None
-        self._usual = NOTHING
-
     def _add_up(self, elements, text, number):
         self._count(elements)
         if not self._shared.add_up(elements, number):
             self._comparison.disagree(text)
-
-    def _sums_in_shared_memory(self, elements, asked, value):
-        """Whether a long array is added up there."""
-        if self.size == 1 or elements.nbytes < LEAST or elements.dtype not in KINDS:
-            return False
-        return (self._shared or self._house_memory(asked, value)).works
-
-    def _house_memory(self, asked, array=None):
-        """That of the ranks of this host; the first time ranks find out together whether they share any.
-
-        They don't where they share cores: there who waits for the others, twice, waits long.  What they ask for is compared
-        before that, for a rank that asks for something else takes no part in it.
-        """
-        if self._shared is None:
-            self._comparison.compare(asked, array)
-            self._shared = SharedSum(self, wanted=not self._crowded)
-            self._comparison.rendezvous = self._shared.rendezvous
-        return self._shared
-
-    def _send(self, array, dest, tag):
-        elements, dest, tag = flat(array), known_rank(dest, self.size, "dest"), known_tag(tag, self._most_tag)
-        self._count(elements)
-        need = partial(self._letterheads.to_send, array, self._letterheads.send(array, dest, tag))
-        calls = (self.world.Isend(memory(piece), dest, tag) for piece in pieces(elements))
-        return Pending(self, calls, elements, elements.nbytes, need=need)
-
-    def _receive(self, array, source, tag):
-        elements, source = flat(array, writeable=True), known_rank(source, self.size, "source")
-        tag = known_tag(tag, self._most_tag)
-        messages = pieces(elements)
-        calls = (self.world.Irecv(memory(piece), source, tag) for piece in messages)
-        place = self._letterheads.expect(source, tag)
-        said = partial(self._letterheads.said, place, PATIENCE)
-        expected = [(source, piece.nbytes, said) for piece in messages]
-        take_in, need = partial(self._take_in, elements, array, place), partial(self._letterheads.to_receive, array, place)
-        return Pending(self, calls, elements, elements.nbytes, take_in, expected, need)
-
-    def _take_in(self, elements, array, place):
-        self._letterheads.check(array, place)
-        put_back(elements, array)
 
     def _reduce(self, array, elements, op, begin):
         self._count(elements)

@@ -11,7 +11,7 @@ import traceback
 import numpy as np
 import pytest
 
-from dtnn.comm import MPI, Mismatch, RankFailed, messages
+from dtnn.comm import MPI, Mismatch, RankFailed, between_two, host_memory, messages
 from dtnn.comm import mpi as mpi_module
 from dtnn.comm.messages import pieces
 from dtnn.comm.pending import HELD
@@ -183,12 +183,13 @@ def test_long_arrays_go_in_pieces():  # case 25
 
 def send_long(pool):
     messages.LARGEST_MESSAGE = 1 << 20
-    mpi_module.LEAST = 1 << 40  # no sums in shared memory
+    host_memory.LEAST = 1 << 40  # no sums in shared memory
     comm = pool.checkout()
     right = np.random.default_rng(0).standard_normal(7 << 16)  # 3.5 MiB
     counts = []
     monkeypatch = pytest.MonkeyPatch()
-    monkeypatch.setattr(mpi_module, "pieces", lambda elements: counts.append(len(pieces(elements))) or pieces(elements))
+    for module in (mpi_module, between_two):
+        monkeypatch.setattr(module, "pieces", lambda elements: counts.append(len(pieces(elements))) or pieces(elements))
     array = right.copy() if comm.rank == 0 else np.zeros_like(right)
     comm.Bcast(array)
     np.testing.assert_array_equal(array, right)
