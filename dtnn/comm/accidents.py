@@ -52,6 +52,15 @@ class Accidents:
             f"for {self.patience:g} s nobody could go on"
         )
 
+    def deliver(self, comm, array, what, send):
+        """Have `send(array)` hand over a message, unless it is the one to be lost; whether it was."""
+        fate = self.fate(array)
+        if fate == LOST:
+            self.give_up_later(comm, array, what)
+        else:
+            send(with_a_wrong_bit(array) if fate == DAMAGED else array)
+        return fate != LOST
+
     def give_up_later(self, comm, array, what):
         """The sender knows nothing of a loss; where nobody sees that all ranks wait, its own wait ends after a while."""
         if isinstance(_innermost(comm), Threads):

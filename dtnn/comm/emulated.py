@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 from ..allowed import number, whole
-from .accidents import DAMAGED, LOST, Accidents, MessageLost, damage_one_bit, with_a_wrong_bit
+from .accidents import DAMAGED, LOST, Accidents, MessageLost, damage_one_bit
 from .checked import known_communicator
 from .emulated_request import EmulatedRequest
 from .faults import check, in_words
@@ -105,7 +105,7 @@ class Emulated:
 
     def Send(self, array, dest, tag=0):
         with self._call(self.link.travel(array.nbytes)):
-            self._deliver(array, f"Send to rank {dest}", lambda message: self.comm.Send(message, dest, tag))
+            self.accidents.deliver(self.comm, array, f"Send to rank {dest}", lambda message: self.comm.Send(message, dest, tag))
 
     def Recv(self, array, source, tag=0):
         with self._call():
@@ -118,7 +118,7 @@ class Emulated:
     def Sendrecv(self, sent, dest, received, source, tag=0):
         with self._call(self.link.travel(max(sent.nbytes, received.nbytes))):
             exchange = lambda message: self.comm.Sendrecv(message, dest, received, source, tag)  # noqa: E731
-            if not self._deliver(sent, f"Sendrecv to rank {dest}", exchange):
+            if not self.accidents.deliver(self.comm, sent, f"Sendrecv to rank {dest}", exchange):
                 self.comm.Recv(received, source, tag)
 
     def Bcast(self, array, root=0):
@@ -177,15 +177,6 @@ class Emulated:
             if fate == DAMAGED:
                 damage_one_bit(array)
             return result
-
-    def _deliver(self, array, what, send):
-        """Hand over a message, unless it is the one to be lost; whether it was."""
-        fate = self.accidents.fate(array)
-        if fate == LOST:
-            self.accidents.give_up_later(self.comm, array, what)
-        else:
-            send(with_a_wrong_bit(array) if fate == DAMAGED else array)
-        return fate != LOST
 
     def wait_in_vain(self, array, what):
         """The wait of a rank whose part in a collective was lost."""
