@@ -90,6 +90,16 @@ def engines(request):
         yield cluster
 
 
+@pytest.fixture(autouse=True)
+def whole(request):
+    """Where a test leaves its engines dead, or at a run, as one that has failed may, the next test has new ones."""
+    yield
+    if "engines" in request.fixturenames:
+        left = request.getfixturevalue("engines")
+        if left.state != "running" or (left.last_run is not None and not left.last_run.done):
+            left.restart()
+
+
 @pytest.fixture(params=["threads", "mpi"])
 def cluster(request):
     """The same test on ranks as threads, and on the file's MPI engines."""

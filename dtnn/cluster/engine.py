@@ -13,7 +13,7 @@ import sys
 from importlib import metadata
 
 from .. import machine
-from . import watchdog
+from . import signature, watchdog
 from .kept import KEPT, Kept
 from .listening import MESSAGE, State, interruptible, kernel, on_message
 from .outcome import Outcome, pack_outcome
@@ -38,6 +38,7 @@ def hello():
         "size": MPI.COMM_WORLD.size,
         "library": MPI.Get_library_version().splitlines()[0].strip(" \0"),
         "host": platform.node(),
+        "place": signature.place(),
         "pid": os.getpid(),
         "cores": machine.cores(),
         "threads": threads(),

@@ -13,6 +13,7 @@ from .ending import finish
 from .flight import TICK, Flight
 from .outcome import Outcome, unpack_outcome
 from .retold import Retold
+from .vanished import Vanished
 
 AT_ONCE = 0.3  # seconds that a table may wait for a rank's answer
 WARM = {"dtnn.model"}  # with all that a training imports, if it is known here; not what draws, which would be 27 MB a rank
@@ -38,6 +39,7 @@ class Engines:
         self.hellos, self.ids = [], []  # by rank
         # of runs: they grow from one client of these engines to the next
         self._numbers, self._fresh, self._lost_since = itertools.count(int(time.time() * 1000)), processes.adopted, None
+        self._vanished = Vanished([])
         self._heard = False  # whether what they publish arrives here
 
     # ---- life
@@ -59,6 +61,7 @@ class Engines:
         """Ask each engine who it is, and see that they make one MPI world."""
         adopted = self.processes.adopted
         self.ids, self.hellos = greeting.introduced(self.client, self.size, adopted, self.timeout)
+        self._vanished = Vanished(self.hellos)
         if not adopted:
             self._listen()
             for ident in self.ids:
@@ -101,7 +104,7 @@ class Engines:
     def dead(self):
         """Ranks whose engines have gone away, or can't be reached any more."""
         here = set(self.client.ids) if self.client is not None and not self.processes.lost() else set()
-        return {rank for rank, ident in enumerate(self.ids) if ident not in here}
+        return {rank for rank, ident in enumerate(self.ids) if ident not in here or self._vanished.seconds(rank)}
 
     def check(self):
         """Raise `RankDied` if an engine has gone away."""
@@ -158,7 +161,7 @@ class Engines:
         """First phase; whether all are ready for the second."""
         run._waits("the ranks to unpack the job")
         answers = self.ask(run, engine.prepare, number, parcel, (run.name, run.takes_commands))
-        while not all(answer.ready() for answer in answers) and not self.silent():
+        while not all(answer.ready() or self.silent(rank) for rank, answer in enumerate(answers)):
             run._wake.wait(TICK)
             run._wake.clear()
             if run._given_up():
@@ -191,15 +194,16 @@ class Engines:
                 return Outcome(rank, "dead", trace=self.processes.obituary(rank, self.hellos)), 0, []
             return Outcome(rank, "failed", trace=f"{type(error).__name__}: {error}\n"), 0, []
 
-    def silent(self):
-        """Whether nothing more will be heard, and what was under way has had time to arrive."""
+    def silent(self, rank):
+        """Whether nothing more will be heard of a rank, and what was under way has had time to arrive."""
         if self.stopped:
             return True
         if not self.processes.lost():
             self._lost_since = None
         elif self._lost_since is None:
             self._lost_since = time.monotonic()
-        return self._lost_since is not None and time.monotonic() - self._lost_since > LAST_MAIL
+        lost = time.monotonic() - self._lost_since if self._lost_since is not None else 0.0
+        return max(lost, self._vanished.seconds(rank)) > LAST_MAIL
 
     def message(self, rank, what, number, **content):
         """Send something over the control channel of a rank; the reply is a future."""

@@ -126,7 +126,7 @@ class Flight:
 
     def _land(self, rank):
         """A rank that has ended: take its outcome when its last records have come, or should have."""
-        if rank not in self.landing and (self.answers[rank].ready() or self.engines.silent()):
+        if rank not in self.landing and (self.answers[rank].ready() or self.engines.silent(rank)):
             self.landing[rank] = *self.engines.outcome(rank, self.answers[rank]), time.monotonic()
             self.run._goes_down(self.landing[rank][0])
         outcome, batches, rest, since = self.landing.get(rank, (None, 0, [], 0.0))

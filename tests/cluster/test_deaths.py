@@ -13,7 +13,7 @@ import pytest
 
 import dtnn
 from dtnn import Model, optim
-from dtnn.cluster import Cluster, RankDied
+from dtnn.cluster import Cluster, RankDied, watchdog
 from dtnn.nn import Dropout, Flatten, Linear, ReLU
 from dtnn.records import Epoch
 
@@ -85,6 +85,22 @@ def test_however_a_rank_dies_it_is_named_and_the_next_run_has_new_ranks(engines,
     assert said[0].startswith("ranks of this cluster are dead: ")
     assert said[0].endswith(": new ranks are started.")
     assert not {row["pid"] for row in engines.describe()} & pids
+    assert nothing_left(folder, 0.1)
+
+
+@pytest.mark.slow
+def test_a_death_that_the_launcher_does_not_see_is_told_all_the_same(engines):
+    """As if it were deaf: it is stopped, so it neither ends the other rank nor itself."""
+    folder = engines._crew.folder
+    deaf = [pid for pid in watchdog.members(folder) if Path(f"/proc/{pid}/comm").read_text().startswith("hydra_pmi_proxy")]
+    if not deaf:
+        pytest.skip("this launcher is not MPICH's")
+    os.kill(deaf[0], signal.SIGSTOP)
+    run = engines.run(dies, leaves)
+    with pytest.raises(RankDied, match=r"rank 1 \(process \d+ on \S+\) is gone, and the launcher didn't say why"):
+        run.result(SOON)
+    assert engines.state == "dead"
+    assert engines.run(lambda comm: comm.Allreduce(comm.rank + 1)).result(20) == 3
     assert nothing_left(folder, 0.1)
 
 

@@ -72,7 +72,7 @@ class Quiet:
     def outcome(self, rank, answer):
         return Outcome(rank, self.state), 3, []
 
-    def silent(self):
+    def silent(self, rank):
         return False
 
     def signal(self, rank):
