@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .tree import named_layers
+from .tree import with_root
 
 
 def check_weights(arrays, here):
@@ -53,8 +53,10 @@ def check_gone(name, layer):
         raise ValueError(f"{name} was replaced by {kind}, which nobody trains: write into it, {attribute}.value[...] = numbers")
 
 
-def check_layers(root):
+def check_layers(root, layers=None):
     """Raise a `ValueError` where layers were put by hand into a network that is built, or taken out, or moved.
+
+    `layers` is what `with_root` gave, where that is known.
 
     >>> from dtnn.nn import Linear, Residual, Sequential
     >>> net = Sequential(Residual(Linear(2)))
@@ -65,6 +67,6 @@ def check_layers(root):
     Traceback (most recent call last):
     ValueError: layer 2, Linear(2), was put into a network that is built already: ...
     """
-    for layer in (root, *(layer for _, layer, _ in named_layers(root))):
+    for _, layer, _ in layers or with_root(root):
         if hasattr(layer, "check_unchanged"):  # a Sequential
             layer.check_unchanged()

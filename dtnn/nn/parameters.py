@@ -7,7 +7,7 @@ import numpy as np
 
 from ..kernels.aligned import SLACK, aligned
 from .check_weights import check_gone, check_layers, check_shape, check_weights
-from .tree import named_buffers, named_layers, named_parameters
+from .tree import named_buffers, named_parameters, with_root
 
 ALIGNMENT = 16  # numbers; every segment starts at a cache line
 ROOM = 96  # numbers behind the trainable gradients, for what rides in their reduction
@@ -143,17 +143,17 @@ class Parameters:
             It has another shape, or the parameter is no `Parameter` any more; says how to change a weight. Or there are other
             layers.
         """
-        check_layers(self.layer)
-        layers = {name: layer for name, layer, _ in named_layers(self.layer)}
-        now = {name: parameter for name, parameter, _ in named_parameters(self.layer)}
+        layers = with_root(self.layer)
+        check_layers(self.layer, layers)
+        now = {name: parameter for name, parameter, _ in named_parameters(self.layer, layers)}
         for number, (s, parameter) in enumerate(self.moved):
             if s.name not in now:
-                check_gone(s.name, layers.get(s.name.rpartition(".")[0]))
+                check_gone(s.name, {prefix: layer for prefix, layer, _ in layers}.get(s.name[: s.name.rfind(".") + 1]))
             elif now[s.name] is not parameter or not self._has_views(s.name, parameter):
                 check_shape(f"{s.name}.value", now[s.name].value, s.shape)
                 self._move(s.name, now[s.name], s.trainable, s.start)
                 self.moved[number] = s, now[s.name]
-        found = named_buffers(self.layer, self.dtype)
+        found = named_buffers(self.layer, self.dtype, layers)
         for name in self.buffers.keys() & found.keys():
             check_shape(name, found[name], self.buffers[name].shape)
             self.buffers[name] = found[name]

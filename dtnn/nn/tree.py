@@ -29,10 +29,13 @@ def named_layers(root):
     yield from walk(root, "", root.trainable)
 
 
-def named_parameters(root):
-    """(name, parameter, trainable) of every parameter, each once: a tied one by its first name."""
+def named_parameters(root, layers=None):
+    """(name, parameter, trainable) of every parameter, each once: a tied one by its first name.
+
+    `layers` is what `with_root` gave, where that is known.
+    """
     seen, found = set(), []
-    for prefix, layer, live in _with_root(root):
+    for prefix, layer, live in layers or with_root(root):
         for name, parameter in own_parameters(layer):
             if id(parameter) not in seen:
                 seen.add(id(parameter))
@@ -40,18 +43,16 @@ def named_parameters(root):
     return found
 
 
-def named_buffers(root, dtype):
-    """Running statistics by name; converts them to the network's type."""
+def named_buffers(root, dtype, layers=None):
+    """Running statistics by name; converts them to the network's type; `layers` as for `named_parameters`."""
     found = {}
-    for prefix, layer, _ in _with_root(root):
+    for prefix, layer, _ in layers or with_root(root):
         for name in layer.buffers:
             setattr(layer, name, np.ascontiguousarray(getattr(layer, name), dtype))
             found[prefix + name] = getattr(layer, name)
     return found
 
 
-def _with_root(root):
-    """(prefix of the names of what it holds, layer, trainable) of the root and every layer below it."""
-    yield "", root, root.trainable
-    for name, layer, trainable in named_layers(root):
-        yield name + ".", layer, trainable
+def with_root(root):
+    """[(prefix of the names of what it holds, layer, trainable), ...] of the root and every layer below it."""
+    return [("", root, root.trainable), *((f"{name}.", layer, live) for name, layer, live in named_layers(root))]

@@ -11,6 +11,7 @@ from ..comm import Serial
 from ..data import batches, shares
 from ..kernels.cache import compiling
 from ..machine import threads, threads_here
+from ..nn.fingerprint_of import fingerprint_of
 from ..optim import Progress
 from ..records import Note
 from .epoch import begin_epoch
@@ -81,6 +82,8 @@ def _update(replica):
     """A rate of 0 and gradients of 0 leave all weights as they are."""
     replica.parameters.grad[:] = 0
     check_gradient(0, replica.parameters)
+    if replica.comm.size > 1:
+        fingerprint_of(replica.parameters)
     if not dataclasses.is_dataclass(replica.optimizer):  # one of the user's own, in plain Python
         return
     still = dataclasses.replace(replica.optimizer, lr=0.0)
