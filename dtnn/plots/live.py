@@ -6,9 +6,9 @@ import time
 
 from ..sentence import sentence
 from .axes import WIDTH
-from .headline import headline, number
+from .facts import facts, with_phase
+from .headline import headline
 from .pace import Pace
-from .phase_words import phase_words
 from .picture import Picture
 from .screens import after_each_cell, screen_for
 from .smooth import SMOOTHING, smoothing_of
@@ -53,7 +53,7 @@ class Live:
     def __init__(self, run, title="", width=WIDTH, screen=None, smoothing=SMOOTHING):
         self.run, self.title, self.width, self.screen = run, title, width, screen
         self.smoothing, self._last = smoothing_of(smoothing), None
-        self.story, self.drawn, self.task, self.closed = Story(), None, None, False
+        self.story, self.task, self.closed = Story(), None, False
         self._picture, self._next, self._shown, self._leave, self._pace = None, 0.0, None, _nothing, Pace(run)
 
     # ---- what is known of the run
@@ -100,16 +100,12 @@ class Live:
     @property
     def detail(self):
         """What the picture has no room for: step, learning rate, bytes, the phase of a step that is led through its phases."""
-        return " · ".join([*self.facts, *([phase_words(self.story.phase)] if self.story.phase is not None else [])])
+        return with_phase(self.story)
 
     @property
     def facts(self):
         """Step, learning rate and bytes, as far as they are known: a list of words."""
-        step, first = self.story.step, next(iter(self.story.time.values()), None)
-        parts = [f"step {step.step:,}", f"learning rate {number(step.lr)}"] if step else []
-        if first and first["steps"] and first["bytes"]:
-            parts.append(f"{first['bytes'] / first['steps'] / 1000:,.0f} kB reduced a step by each rank")
-        return parts
+        return facts(self.story)
 
     # ---- showing it
 
@@ -170,8 +166,7 @@ class Live:
         if self._picture is None:
             self._picture = Picture(self.width, self.title)
         self._picture.smooth(self.smoothing)
-        self.drawn = self._picture.draw(self.story, self.state, self.waiting_for, self.error)
-        return self.drawn
+        return self._picture.draw(self.story, self.state, self.waiting_for, self.error)
 
     def last_png(self):
         """The picture that stays: the same with more pixels."""
