@@ -6,18 +6,48 @@ import platform
 
 from . import here, leftovers, signature, waiting
 from .asked import again
-from .engines import Engines
-from .processes import Processes
 from .run import Run
 from .started import Started
 
 
+def attach(cls, name=None, timeout=60.0, on_wait=None):
+    """The cluster that has outlived its notebook's kernel, or its script: with its run, and all that has told so far.
+
+    Parameters
+    ----------
+    name : str, optional
+        Of its folder, as `dtnn list` shows it; else this notebook's own, else the only one.
+    timeout, on_wait
+        As for a `Cluster` that is started.
+
+    Returns
+    -------
+    Cluster
+        Running; its `last_run` is the `Run` that goes on, or that has ended meanwhile: watch it, stop it, take its result
+        (``model.load_state_dict(cluster.last_run.result()["weights"])`` of a training). Records of over 10 kB, and every
+        second step of a very long past, may be missing. In the process that has attached to it already, the same again.
+
+    Raises
+    ------
+    RuntimeError
+        There is none (only one with `keep_alive` outlives its client, and only for so long), or there are several.
+    """
+    ours = here.called(name)
+    if ours is not None:  # the cell is run again
+        return ours
+    started, self = take_over(name, timeout, on_wait), cls.__new__(cls)
+    self._take(started.asked, timeout, on_wait)
+    self._hold(started)
+    return self
+
+
 def take_over(name, timeout, on_wait):
-    """What goes on without a client, taken over from its watchdog, with its run; see `Cluster.attach`."""
+    """What goes on without a client, taken over from its watchdog, with its run; see `attach`."""
+    from .engines import Engines
+    from .processes import Processes
+
     path, asked = choose(name)
-    crew = Engines(Processes(asked, path), asked.size, timeout)
-    with waiting.waiting(on_wait) as waits:
-        crew.start(waits)
+    crew = waiting.ready(Engines(Processes(asked, path), asked.size, timeout), on_wait)
     started = Started(crew, asked)
     started.last = _run_on(crew)
     return started

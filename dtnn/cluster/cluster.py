@@ -2,8 +2,8 @@
 
 import threading
 
-from .. import allowed, inject, phrases
-from . import here, logs, roster, waiting
+from .. import allowed, inject
+from . import attaching, here, logs, roster, waiting
 from .asked import asked, is_ready
 from .check_job import check_job
 from .new_crew import new_crew
@@ -74,9 +74,7 @@ class Cluster:
         self._asked = asked
         self.ranks, self.launcher, self.threads_per_rank = self._asked.size, self._asked.launcher, self._asked.threads
         wanted = "seconds that the start may take, such as 60"
-        self.timeout, self.on_wait = allowed.number("timeout", timeout, wanted, lambda x: 0 < x < 1e6), on_wait
-        if on_wait not in (None, False) and not callable(on_wait):
-            raise TypeError(f"on_wait={allowed.shown(on_wait)}: give a function of a line of text, False for silence, or nothing")
+        self.timeout, self.on_wait = allowed.number("timeout", timeout, wanted, lambda x: 0 < x < 1e6), waiting.known(on_wait)
         self._started, self._let_go, self._lock = None, None, threading.Lock()
 
     # ---- life
@@ -110,43 +108,9 @@ class Cluster:
     def _start(self):
         if self.launcher != "threads":
             waiting.say(self.on_wait, here.word_of_the_last_kernel())
-        crew = self._new_crew()
-        with waiting.waiting(self.on_wait) as waits:
-            crew.start(waits)
-        return Started(crew, self._asked)
+        return Started(waiting.ready(self._new_crew(), self.on_wait), self._asked)
 
-    @classmethod
-    def attach(cls, name=None, timeout=60.0, on_wait=None):
-        """The cluster that has outlived its notebook's kernel, or its script: with its run, and all that has told so far.
-
-        Parameters
-        ----------
-        name : str, optional
-            Of its folder, as `dtnn list` shows it; else this notebook's own, else the only one.
-        timeout, on_wait
-            As for a `Cluster` that is started.
-
-        Returns
-        -------
-        Cluster
-            Running; its `last_run` is the `Run` that goes on, or that has ended meanwhile: watch it, stop it, take its result
-            (``model.load_state_dict(cluster.last_run.result()["weights"])`` of a training). Records of over 10 kB, and every
-            second step of a very long past, may be missing. In the process that has attached to it already, the same again.
-
-        Raises
-        ------
-        RuntimeError
-            There is none (only one with `keep_alive` outlives its client, and only for so long), or there are several.
-        """
-        from .attaching import take_over
-
-        ours = here.called(name)
-        if ours is not None:  # the cell is run again
-            return ours
-        started, self = take_over(name, timeout, on_wait), cls.__new__(cls)
-        self._take(started.asked, timeout, on_wait)
-        self._hold(started)
-        return self
+    attach = classmethod(attaching.attach)
 
     def _hold(self, started):
         self._started, self._let_go, self.ranks = started, started.held_by(self), started.crew.size
@@ -222,26 +186,13 @@ class Cluster:
 
     # ---- looks
 
-    def describe(self):
-        """One description a rank: rank, host, pid, cores, threads, state, and step and memory (bytes) where they are known.
-
-        `state` is "stopped", "dead", "idle", or the name of the job under way; `step` that of its training.
-        """
-        if self._crew is None:
-            return [{"rank": rank, "threads": self.threads_per_rank, "state": "stopped"} for rank in range(self.ranks)]
-        return self._started.rows()
-
-    log = logs.log
+    describe, log = roster.describe, logs.log
 
     def __repr__(self):
-        return roster.text(f"<{self._title}>", self.describe())
+        return roster.text(f"<{roster.heading(self)}>", self.describe())
 
     def _repr_html_(self):
-        return roster.html(self._title, self.describe())
-
-    @property
-    def _title(self):
-        return f"Cluster of {phrases.ranks(self.ranks)} ({self._asked.kind}), {self.state}"
+        return roster.html(roster.heading(self), self.describe())
 
     def _new_crew(self):
         return new_crew(self._asked, self.threads_per_rank, self.timeout)

@@ -2,10 +2,27 @@
 
 import html as escaping
 
+from .. import phrases
+
 COLUMNS = ("rank", "host", "pid", "cores", "threads", "state", "step", "memory")
 NUMBERS = {"rank", "pid", "cores", "threads", "step", "memory"}  # stand right
 MARKS = {"dead": "#d9534f", "stopped": "#8a8f98", "idle": "#3f8fd9"}  # readable on white and on black
 BUSY = "#2f9e63"
+
+
+def describe(cluster):
+    """One description a rank: rank, host, pid, cores, threads, state, and step and memory (bytes) where they are known.
+
+    `state` is "stopped", "dead", "idle", or the name of the job under way; `step` that of its training.
+    """
+    if cluster._crew is None:
+        return [{"rank": rank, "threads": cluster.threads_per_rank, "state": "stopped"} for rank in range(cluster.ranks)]
+    return cluster._started.rows()
+
+
+def heading(cluster):
+    """The line above the table."""
+    return f"Cluster of {phrases.ranks(cluster.ranks)} ({cluster._asked.kind}), {cluster.state}"
 
 
 def text(title, rows):

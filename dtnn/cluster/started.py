@@ -74,10 +74,7 @@ class Started:
             if cause:
                 waiting.say(on_wait, f"{cause}: new ranks are started.")
                 self.crew.stop()  # what can't be started anew is at least no longer there
-                crew = new_crew()
-                with waiting.waiting(on_wait) as waits:
-                    crew.start(waits)
-                self.crew = crew
+                self.crew = waiting.ready(new_crew(), on_wait)
 
     def rows(self):
         """One description a rank, see `Cluster.describe`."""

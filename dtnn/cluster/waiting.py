@@ -5,6 +5,7 @@ import sys
 import threading
 import time
 
+from .. import allowed
 from ..shell import in_kernel
 
 FIRST, PERIOD = 1.0, 0.5  # seconds until the line appears, and between its updates
@@ -45,6 +46,20 @@ def say(show, text):
     show = _line_for_here() if show is None else show or _nowhere
     if text:
         show(text + "\n" * (show is _terminal_line))
+
+
+def ready(crew, show):
+    """Ranks that have been started, in words about what that waits for."""
+    with waiting(show) as waits:
+        crew.start(waits)
+    return crew
+
+
+def known(on_wait):
+    """`on_wait` if it is somewhere to show a line, None or False, else a `TypeError` that says what may be."""
+    if on_wait not in (None, False) and not callable(on_wait):
+        raise TypeError(f"on_wait={allowed.shown(on_wait)}: give a function of a line of text, False for silence, or nothing")
+    return on_wait
 
 
 def _tick(show, said, over):
