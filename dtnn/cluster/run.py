@@ -1,21 +1,13 @@
 """A job under way on the ranks of a cluster, or one that has ended, or one read back from its file."""
 
-import asyncio
-import threading
-import time
-
-from ..allowed import number, shown
 from ..phrases import ranks
 from ..sentence import sentence
-from . import failure, run_file, showing, steering
+from . import awaiting, failure, run_file, showing, steering
 from . import to_batch as batching
 from . import weights as showing_weights
 from .bounded import Dropped
 from .conducted import Conducted
-from .layer_names import SECONDS
 from .waiting_for import waiting_for
-
-VIEW = 0.1  # seconds between two looks of who waits at what shows the run
 
 
 class Run(Conducted):
@@ -118,65 +110,7 @@ class Run(Conducted):
 
     # ---- waiting for it
 
-    def wait(self, timeout=None):
-        """Wait until it has ended, at most `timeout` seconds; whether it has. What the run raised, it does not."""
-        if timeout is not None:
-            timeout = number("timeout", timeout, SECONDS, None)
-        if threading.current_thread() is not threading.main_thread():
-            return self._ended.wait(timeout)
-        until = time.monotonic() + (threading.TIMEOUT_MAX if timeout is None else timeout)
-        while not self._ended.wait(max(0.0, min(VIEW, until - time.monotonic()))) and time.monotonic() < until:
-            for view in list(self.views):
-                view.update()
-        return self.done
-
-    def __await__(self):
-        """``await run`` in a notebook waits for its result and leaves the notebook free."""
-        while not self.done:
-            yield from asyncio.sleep(VIEW).__await__()
-        return self.result()
-
-    def result(self, timeout=None):
-        """What the job returned on rank 0, waited for.
-
-        Parameters
-        ----------
-        timeout : float, optional
-            Seconds to wait at most.
-
-        Raises
-        ------
-        TimeoutError
-            It goes on; the text says what it waits for.
-        RunInterrupted
-            It was interrupted before it had a result.
-        RankDied
-            The process of a rank went away.
-        Exception
-            What a rank raised, with that rank's traceback, and what the others waited for meanwhile, as its cause.
-        """
-        if not self.wait(timeout):
-            doing = f"it waits for {self.waiting_for}" if self.waiting_for else f"it has told {len(self.records)} records"
-            raise TimeoutError(f"the run goes on after {timeout} s: {doing}; run.stop() ends it")
-        if self.error:
-            raise self.error.with_traceback(None)
-        return self.results[0]
-
-    def then(self, function):
-        """Call `function(result)` when the run has a result, before anybody who waits for it goes on; returns the run.
-
-        It is called in the thread that watches the run (at once, and here, if the run has ended).  What it raises,
-        `result` raises.
-        """
-        if not callable(function):
-            raise TypeError(f"then({shown(function)}): give a function of the result, such as print")
-        with self._changed:
-            if not self.done:
-                self._callbacks.append(function)
-                return self
-        if not self.error:
-            function(self.results[0])
-        return self
+    wait, result, then, __await__ = awaiting.wait, awaiting.result, awaiting.then, awaiting.in_a_notebook
 
     # ---- steering it, ending it, and looking inside
 
