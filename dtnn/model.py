@@ -2,15 +2,14 @@
 
 import numpy as np
 
-from . import known, nn, readiness, running
+from . import evaluating, known, learnt, nn, readiness, running
 from .absent import no_method
-from .data import Samples, plain, samples
 from .description import code
 from .fitting import Fitting
 from .input_shape import dtype_of, inner, input_shape_of
 from .nn.check_weights import check_layers
 from .reuse import fresh
-from .training import Inference, evaluate, predict
+from .training import Inference
 
 
 class Model:
@@ -60,10 +59,10 @@ class Model:
         self.input_shape, self.seed, self.dtype = input_shape_of(input_shape), known.seed(seed), dtype_of(dtype)
         if not layers:
             raise ValueError("a model needs a layer, for example Model(Flatten(), Linear(10), input_shape=(28, 28, 1))")
-        self.layers, learnt = fresh(layers)
+        self.layers, give_back = fresh(layers)
         self.net = nn.Sequential(*self.layers)
         self.net.build(inner(self.input_shape), np.random.default_rng(seed))
-        learnt()
+        give_back()
         self.parameters = nn.Parameters(self.net, dtype=np.dtype(self.dtype))
         self.steps, self.training, self.history = 0, None, None
         self.rehearsal = self.run = None  # what may be at work on it
@@ -137,52 +136,9 @@ class Model:
         """
         return running.start(Fitting.of(self, data, y, settings), cluster)
 
-    def evaluate(self, data, y=None, *, loss="cross_entropy", metrics=None, batch_size=64):
-        """Loss and metrics as a dict; of a Dataset, those of its test rows if it has some. Metrics as in `fit`.
-
-        Examples
-        --------
-        >>> import dtnn
-        >>> sorted(dtnn.zoo.mlp().evaluate(dtnn.data.mnist5k()))
-        ['accuracy', 'loss']
-        """
-        from .comm import Serial
-
-        self.settle()
-        loss, metrics, batch_size = known.loss(loss), known.metrics(metrics), known.whole("batch_size", batch_size, 1)
-        rows = samples(data, y, part="train" if getattr(data, "test", None) is None else "test")
-        rows = self.suited(rows, loss)
-        metrics = known.usual_metrics(loss, rows.y, self.net.shapes[-1]) if metrics is None else metrics
-        return evaluate(Serial(), self, rows, loss=loss, metrics=metrics, batch_size=batch_size)
-
-    def predict(self, x, *, batch_size=64):
-        """The outputs for inputs of shape ``(N, *input_shape)``, batch first; for a classifier ``(N, classes)`` logits.
-
-        Examples
-        --------
-        >>> import dtnn
-        >>> dtnn.zoo.mlp().predict(dtnn.data.mnist5k().x_test[:3]).shape
-        (3, 10)
-        """
-        self.settle()
-        batch_size = known.whole("batch_size", batch_size, 1)
-        rows = None if self.takes_tokens else plain(x, self.input_shape)
-        if rows is None:
-            rows = Samples(x).suit(self.input_shape, tokens=self.takes_tokens)
-        return predict(self, rows, batch_size=batch_size)
-
-    def suited(self, rows, loss):
-        """Samples checked against this model's input and, for a loss that takes labels, its number of outputs."""
-        shape, labels = self.net.shapes[-1], getattr(loss, "takes_labels", False)
-        classes = shape[0] if labels and len(shape) != 2 else None  # those of tokens are checked by the loss
-        return rows.suit(self.input_shape, classes, self.takes_tokens)
-
-    @property
-    def takes_tokens(self):
-        """Whether it begins with an `Embedding`."""
-        return isinstance(self.layers[0], nn.Embedding)
-
-    settle, refresh, check_free = readiness.settle, readiness.refresh, readiness.check_free
+    evaluate, predict = evaluating.evaluate, evaluating.predict
+    settle, refresh, check_free, suited = readiness.settle, readiness.refresh, readiness.check_free, readiness.suited
+    takes_tokens = property(readiness.takes_tokens)
 
     # ---- looking at it
 
@@ -212,16 +168,8 @@ class Model:
 
     # ---- weights
 
-    def state_dict(self):
-        """Copies of all parameters and buffers, by name."""
-        self.settle()
-        self.parameters.take_over()
-        return self.parameters.state()
-
-    def load_state_dict(self, state):
-        """Take over what `state_dict` gave; names and shapes must be this model's."""
-        self.parameters.take_over()
-        self.parameters.load(state)
+    state_dict, load_state_dict = learnt.state_dict, learnt.load_state_dict
+    __getstate__, __setstate__ = learnt.getstate, learnt.setstate
 
     def save(self, path):
         """Write the model as one ``.npz`` file without pickle: description, weights, buffers, and what is needed to resume.
@@ -231,15 +179,3 @@ class Model:
         from .model_file import save  # here, for it makes models
 
         save(self, path)
-
-    def __getstate__(self):
-        return {
-            "layers": self.layers,
-            "state": self.state_dict(),
-            **{k: getattr(self, k) for k in ("input_shape", "seed", "dtype", "steps")},
-        }
-
-    def __setstate__(self, kept):
-        self.__init__(*kept["layers"], input_shape=kept["input_shape"], seed=kept["seed"], dtype=kept["dtype"])
-        self.steps = kept["steps"]
-        self.load_state_dict(kept["state"])

@@ -54,3 +54,15 @@ def check_free(model):
     if model.run is not None and not model.run.done:
         ends = "wait for it with model.run.wait(), or end it with model.run.end()"
         raise RuntimeError(f"this model is being trained by a run that goes on; {getattr(model.run, 'ends', ends)}")
+
+
+def suited(model, rows, loss):
+    """Samples checked against this model's input and, for a loss that takes labels, its number of outputs."""
+    shape, labels = model.net.shapes[-1], getattr(loss, "takes_labels", False)
+    classes = shape[0] if labels and len(shape) != 2 else None  # those of tokens are checked by the loss
+    return rows.suit(model.input_shape, classes, model.takes_tokens)
+
+
+def takes_tokens(model):
+    """Whether it begins with an `Embedding`."""
+    return isinstance(model.layers[0], nn.Embedding)

@@ -86,12 +86,14 @@ MAY_IMPORT = {
     "advice": {"nn"},
     "fitting": GROUND | FIRST | SECOND | THIRD | {"advice", "known", "recipe"},
     "readiness": {"nn"},
+    "evaluating": {"comm", "data", "known", "training"},
+    "learnt": set(),
     "running": GROUND | FIRST | SECOND | THIRD | {"known"},
     "model": GROUND
     | FIRST
     | SECOND
     | THIRD
-    | {"description", "fitting", "input_shape", "readiness", "reuse", "running", "model_file", "known"},
+    | {"description", "evaluating", "fitting", "input_shape", "learnt", "readiness", "reuse", "running", "model_file", "known"},
     "model_file": {"allowed", "nn", "description", "model", "training", "weights"},
     "check": GROUND | FIRST | SECOND | THIRD | {"known", "model"},
     "views": {"allowed", "nn", "data", "plots", "training"},
