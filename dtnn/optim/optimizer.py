@@ -4,6 +4,7 @@ import difflib
 import inspect
 import math
 from dataclasses import fields
+from functools import partial
 
 from ..allowed import shown
 from ..kernels.aligned import aligned
@@ -86,6 +87,13 @@ class Optimizer:
         if self.clip_norm is not None:
             clip(grad, self.clip_norm)
         self.change(parameters, value, grad, state, self.rate(progress))
+
+    def updates(self, parameters, state):
+        """A function of a `Progress` that makes one `update` after the other of these; valid as long as the arrays are the same.
+
+        A rule that does the same to them each time may leave out the Python that decides on it.
+        """
+        return partial(self.update, parameters, state)
 
     def _mask(self, parameters):
         return None if self.decay_all else parameters.decay

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..kernels import updates
+from ..kernels.repeat import Repeat
 from .optimizer import Optimizer, zeros
 
 
@@ -69,3 +70,10 @@ class SGD(Optimizer):
         """One fused pass over the flat vectors."""
         rule = (self.momentum, self.nesterov, self._mask(parameters), self.weight_decay)
         updates.sgd(value, grad, state.get("momentum"), lr, *rule)
+
+    def updates(self, parameters, state):
+        """See `Optimizer.updates`."""
+        if type(self) is not SGD or callable(self.lr) or self.clip_norm is not None:
+            return Optimizer.updates(self, parameters, state)
+        again = Repeat(lambda: self.update(parameters, state, None))  # at this rate it may be at any place of a training
+        return lambda progress: again()

@@ -1,5 +1,7 @@
 """What a strategy is: settings that begin an `Exchange`, which a training asks, step by step, to keep its replicas together."""
 
+from functools import partial
+from operator import is_not
 from typing import Protocol
 
 import numpy as np
@@ -87,6 +89,7 @@ class Exchange:
     apart = quiet = prompt = late = frozen = goes_back = False
     rarely = 1
     packed = begun = hidden = moment = stood = 0.0
+    _used = _update = None
 
     def __init__(self, strategy, comm, parameters, optimizer):
         self.strategy, self.comm, self.parameters, self.optimizer = strategy, comm, parameters, optimizer
@@ -138,7 +141,10 @@ class Exchange:
 
     def update(self, progress):
         """Change the weights and set the gradient to zero; no communication."""
-        self.optimizer.update(self.parameters, self.state, progress)
+        used = self.optimizer, self.state, self.parameters.grad  # which may be others after a while
+        if self._used is None or any(map(is_not, used, self._used)):
+            self._used, self._update = used, updates(self.optimizer, self.parameters, self.state)
+        self._update(progress)
 
     def mix(self, progress):
         """What is to be exchanged after the update; returns the bytes that this rank handed over; collective."""
@@ -165,6 +171,12 @@ class Exchange:
     def kept(self):
         """Arrays that this rank, for itself, keeps from step to step, by name; a checkpoint holds those of all ranks."""
         return {}
+
+
+def updates(optimizer, parameters, state):
+    """A function of a `Progress` that updates, see `Optimizer.updates`; a rule of the user's own need not have that."""
+    own = getattr(optimizer, "updates", None)
+    return partial(optimizer.update, parameters, state) if own is None else own(parameters, state)
 
 
 def mark_not_finite(gradient, tail):

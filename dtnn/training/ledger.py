@@ -48,7 +48,8 @@ class Stopwatch:
             self._slow_down(phase)
         now = self.clock()
         self.seconds[phase] += now - self.mark
-        self._note(phase, phase, self.mark, now)
+        if self.spans is not None:
+            self._note(phase, phase, self.mark, now)
         self.mark = now
         return now
 
@@ -56,11 +57,11 @@ class Stopwatch:
         begin = self.clock()
         self.stretch()
         end = self.clock()
-        if end - begin > SLEPT:
+        if end - begin > SLEPT and self.spans is not None:
             self._note("slowed down", phase, begin, end)
 
     def _note(self, name, phase, begin, end):
-        if self.spans is None or end <= begin:
+        if end <= begin:
             return
         if self.spans and self.spans[-1][:2] == (name, phase) and self.spans[-1][3] == begin:
             begin = self.spans.pop()[2]  # one phase that was looked at in between
@@ -87,12 +88,15 @@ class Stopwatch:
         """
         now = self.clock()
         took = now - self.mark - packed
-        waited = min(max(waited, 0.0), took)
-        arrived, moved = self.mark + waited, self.mark + waited + packed
-        for phase, begin, end in (("wait", self.mark, arrived), ("pack", arrived, moved), ("transfer", moved, now)):
-            self._note(phase, phase, begin, end)
-        for phase, seconds in (("wait", waited), ("pack", packed), ("transfer", took - waited + begun), ("backward", -begun)):
-            self.seconds[phase] += seconds
+        waited, seconds = min(max(waited, 0.0), took), self.seconds
+        if self.spans is not None:
+            arrived, moved = self.mark + waited, self.mark + waited + packed
+            for phase, begin, end in (("wait", self.mark, arrived), ("pack", arrived, moved), ("transfer", moved, now)):
+                self._note(phase, phase, begin, end)
+        seconds["wait"] += waited
+        seconds["pack"] += packed
+        seconds["transfer"] += took - waited + begun
+        seconds["backward"] -= begun
         self.hidden += hidden
         self.mark = now
 

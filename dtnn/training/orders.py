@@ -61,7 +61,8 @@ class Orders:
 
     def hear(self, answer):
         """Take in the answer to a record: a command, several, or None."""
-        self.told.extend(listed(answer))
+        if answer is not None:
+            self.told.extend(listed(answer))
 
     def agree(self):
         """Make what one rank has heard known to all, and obey it; collective.
