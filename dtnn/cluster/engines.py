@@ -8,16 +8,15 @@ import sys
 import time
 
 from ..shell import shell
-from . import engine, greeting, obituary
-from .ending import finish
-from .flight import TICK, Flight
+from . import engine, greeting, vital_signs
+from .boarding import boarding
+from .flight import Flight
 from .outcome import Outcome, unpack_outcome
 from .retold import Retold
 from .vanished import Vanished
 
 AT_ONCE = 0.3  # seconds that a table may wait for a rank's answer
 WARM = {"dtnn.model"}  # with all that a training imports, if it is known here; not what draws, which would be 27 MB a rank
-LAST_MAIL = 0.5  # seconds that messages may still take when the launcher or the controller has ended
 
 
 class Engines:
@@ -101,21 +100,7 @@ class Engines:
         asked = [None if rank in dead else self.message(rank, "state", 0) for rank in range(self.size)]
         return [answer and _bytes(answer) for answer in asked]
 
-    def dead(self):
-        """Ranks whose engines have gone away, or can't be reached any more."""
-        here = set(self.client.ids) if self.client is not None and not self.processes.lost() else set()
-        return {rank for rank, ident in enumerate(self.ids) if ident not in here or self._vanished.seconds(rank)}
-
-    def check(self):
-        """Raise `RankDied` if an engine has gone away."""
-        dead = self.dead()
-        if dead:
-            raise obituary.error(sorted(dead), self.hellos, self.processes.log())
-
-    def epitaph(self):
-        """Which ranks have died, and of what, in a line; "" if none has, or if it is not for us to start new ones."""
-        dead = self.dead() if self.folder is not None else ()
-        return obituary.line(sorted(dead), self.hellos, self.processes.log()) if dead else ""
+    dead, check, epitaph, silent = vital_signs.dead, vital_signs.check, vital_signs.epitaph, vital_signs.silent
 
     # ---- runs
 
@@ -126,7 +111,7 @@ class Engines:
             self._listen(run._given_up)
             if not self._heard:
                 run._interrupting()
-            elif self._prepare(run, number, parcel):
+            elif boarding(self, run, number, parcel):
                 run._running()
                 self._see_through(run, number, self.ask(run, engine.execute, number, self._fresh))
 
@@ -157,22 +142,6 @@ class Engines:
             run._running()
             self._see_through(run, number, [Retold(self, run, rank, number) for rank in range(self.size)])
 
-    def _prepare(self, run, number, parcel):
-        """First phase; whether all are ready for the second."""
-        run._waits("the ranks to unpack the job")
-        answers = self.ask(run, engine.prepare, number, parcel, (run.name, run.takes_commands))
-        while not all(answer.ready() or self.silent(rank) for rank, answer in enumerate(answers)):
-            run._wake.wait(TICK)
-            run._wake.clear()
-            if run._given_up():
-                run._interrupting()
-                finish(run)  # the next run's turn comes when all have answered
-        for rank, answer in enumerate(answers):
-            outcome = self.outcome(rank, answer)[0]
-            if outcome is not None:
-                run._end(outcome)
-        return not (run.done or run.outcomes)
-
     def ask(self, run, function, *args):
         """Have each engine call a function; one answer a rank, each of which wakes the thread that watches."""
         answers = [self.client[ident].apply_async(function, *args) for ident in self.ids]
@@ -193,17 +162,6 @@ class Engines:
             if "EngineError" in (type(error).__name__, getattr(error, "ename", "")):
                 return Outcome(rank, "dead", trace=self.processes.obituary(rank, self.hellos)), 0, []
             return Outcome(rank, "failed", trace=f"{type(error).__name__}: {error}\n"), 0, []
-
-    def silent(self, rank):
-        """Whether nothing more will be heard of a rank, and what was under way has had time to arrive."""
-        if self.stopped:
-            return True
-        if not self.processes.lost():
-            self._lost_since = None
-        elif self._lost_since is None:
-            self._lost_since = time.monotonic()
-        lost = time.monotonic() - self._lost_since if self._lost_since is not None else 0.0
-        return max(lost, self._vanished.seconds(rank)) > LAST_MAIL
 
     def message(self, rank, what, number, **content):
         """Send something over the control channel of a rank; the reply is a future."""
