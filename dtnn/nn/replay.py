@@ -6,9 +6,11 @@ from ..kernels.parts import here, joined, threads_here, wake
 from ..kernels.tape import play, recording
 from .layer import Parameter, own_parameters
 from .one_layer import built_in
+from .passes import Pass
 from .tree import named_layers
 
 PLAIN = int, float, str
+TELLS = Pass.tell_forward, Pass.tell_backward
 
 
 class Replay:
@@ -120,10 +122,10 @@ class Tape:
         if self.there is None or (self.back is None and self.step.training):
             with recording([]) as calls:
                 self.y, self.backward = net.forward(self.x, self.step)
-            self.there = joined(calls)
+            self.there = told_or_not(calls)
         else:
             wake()
-            play(self.there)
+            play(self.there[self.step.watcher is None])
         return self.y, self.back_from
 
     def back_from(self, dy):
@@ -132,8 +134,13 @@ class Tape:
             self.dy = self.step.copy(dy, self.y.dtype)
             with recording([]) as calls:
                 self.dx = self.backward(self.dy)
-            self.back = joined(calls)
+            self.back = told_or_not(calls)
         else:
             self.dy[...] = dy
-            play(self.back)
+            play(self.back[self.step.watcher is None])
         return self.dx
+
+
+def told_or_not(calls):
+    """(the calls for a step that somebody watches, those for one that nobody does, in which no layer is told to be done)"""
+    return joined(calls), joined([each for each in calls if getattr(each[0], "__func__", None) not in TELLS])

@@ -188,6 +188,8 @@ def test_the_watcher_of_each_step_hears_of_the_layers():
         step.begin(0, 0, 5, 5, x=x, watcher=watcher)
         replay.forward(x, step)[1](np.ones((2, 5), np.float32))
         assert watcher is None or watcher == [("forward", 0), ("forward", 1), ("backward", 1), ("backward", 0)]
+    for watched, unwatched in (replay.tapes[5].there, replay.tapes[5].back):
+        assert len(watched) == len(unwatched) + len(net.layers)
 
 
 def test_a_change_at_a_layer_between_two_epochs_is_seen(monkeypatch):
