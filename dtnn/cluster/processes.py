@@ -13,6 +13,7 @@ from .started import Process
 
 CONNECTION = os.path.join("security", "ipcontroller-dtnn-client.json")  # in a cluster's folder
 ANSWER = 5.0  # seconds until a controller that doesn't answer is asked again
+FAREWELL = 5.0  # seconds that the watchdog may take to go
 MOURNING = 3.0  # seconds that a launcher may take to say what a rank died of
 
 
@@ -157,8 +158,8 @@ class Processes:
 
     def _dismiss_watchdog(self, word):
         if self._watchdog is not None:
-            with contextlib.suppress(OSError):
-                self._watchdog.communicate(word, timeout=2.0)
+            with contextlib.suppress(OSError, subprocess.TimeoutExpired):  # it is told; that it has heard can wait
+                self._watchdog.communicate(word, timeout=FAREWELL)
             self._watchdog = None
 
 
