@@ -10,6 +10,8 @@ import pytest
 
 SECONDS = 120  # of a busy machine; it is there for what never ends
 
+LONG = 300  # seconds: what may take longer, and waits while it does, is begun first where others run beside it
+
 # Tests of these rooms start processes, or look at the clock; files and single tests elsewhere say so with the mark.
 UNDISTURBED = [Path(__file__).parent / room for room in ("cluster", "comm", "notebooks")]
 
@@ -44,13 +46,20 @@ def pytest_runtest_call(item):
 
 
 def pytest_collection_modifyitems(items):
-    """Mark what nothing may run beside: those rooms, and what has MPI in its address or its fixtures."""
+    """Mark what nothing may run beside: those rooms, and what has MPI in its address or its fixtures, but not `processes`."""
     for item in items:
         over_mpi = re.search(r"(?i)(?<![a-z])mpi(?![a-z])", item.nodeid) or "engines" in getattr(item, "fixturenames", ())
-        if over_mpi or item.path.parent in UNDISTURBED:
+        if (over_mpi or item.path.parent in UNDISTURBED) and not item.get_closest_marker("processes"):
             item.add_marker("undisturbed")
         if " at 0x" in item.nodeid:
             raise pytest.UsageError(f"{item.nodeid} has another name in each process: give its parameters ids without addresses")
+    items.sort(key=_turn)
+
+
+def _turn(item):
+    """0 for all but what is begun first."""
+    mark = item.get_closest_marker("limit")
+    return -mark.args[0] if mark and mark.args[0] > LONG and item.get_closest_marker("processes") else 0
 
 
 running = []  # the test that runs here, where others run beside it

@@ -13,6 +13,8 @@ from dtnn.records import Epoch, Step
 
 from .conftest import needs_mpi, nothing_left
 
+pytestmark = pytest.mark.processes
+
 FIRST = """
 import sys, time
 from dtnn.cluster import Cluster

@@ -88,6 +88,7 @@ def folders(kernel):
 
 
 @pytest.mark.slow
+@pytest.mark.processes
 def test_a_cell_that_is_run_twice_uses_the_cluster_that_runs(kernel):
     cell = "from dtnn import Cluster\ncluster = Cluster(1).start()\nprint(cluster.describe()[0]['pid'])"
     pid, shown, error = kernel.run(cell)
@@ -113,6 +114,7 @@ def test_a_cell_that_is_run_twice_uses_the_cluster_that_runs(kernel):
 
 
 @pytest.mark.slow
+@pytest.mark.processes
 def test_a_new_kernel_is_told_that_the_last_ones_cluster_is_gone(kernel):
     start = "from dtnn import Cluster\ncluster = Cluster(1).start()\nprint(cluster._crew.folder)"
     path = kernel.run(start)[0].strip()
@@ -135,6 +137,7 @@ def test_a_new_kernel_is_told_that_the_last_ones_cluster_is_gone(kernel):
 
 
 @pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.parametrize("how", ["restart", "kill"])
 def test_a_restarted_kernel_finds_its_cluster_and_its_run_again(kernel, how):
     text, _, error = kernel.run(START.replace("Cluster(2)", "Cluster(2, keep_alive='10m')"))

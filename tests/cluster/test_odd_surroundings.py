@@ -40,6 +40,7 @@ def place(tmp_path, monkeypatch):
 
 @needs_mpi
 @pytest.mark.slow
+@pytest.mark.processes
 def test_connection_files_of_a_dead_controller_hold_nobody_up(place, monkeypatch):  # case 5
     """Neither in the user's profile of ipyparallel, nor in what is left of another cluster of ours."""
     for where in (place / "ipython" / "profile_default" / "security", Path(folder.make()) / "security"):
@@ -84,6 +85,7 @@ def test_without_an_mpi_library_a_start_names_the_wheel(place, monkeypatch):  # 
 
 @needs_mpi
 @pytest.mark.slow
+@pytest.mark.processes
 def test_more_ranks_than_cores_start(place):  # case 15
     with Cluster(5, on_wait=False) as cluster:
         run = cluster.run(lambda comm: comm.Allreduce(comm.rank))
@@ -99,6 +101,7 @@ def test_open_mpi_may_run_as_root_and_with_more_ranks_than_cores():  # cases 15,
 
 @needs_mpi
 @pytest.mark.slow
+@pytest.mark.processes
 def test_engines_of_another_dtnn_are_told_in_a_table(place, monkeypatch):  # case 11
     monkeypatch.setattr(checks, "own_versions", lambda: {"Python": "3.9.1", "numpy": "1.0", "numba": "0.1", "dtnn": "9.9"})
     with pytest.warns(checks.VersionWarning, match=r"(?s)the ranks don't run what this notebook runs.*3\.9\.1.*dtnn +9\.9"):
@@ -107,6 +110,7 @@ def test_engines_of_another_dtnn_are_told_in_a_table(place, monkeypatch):  # cas
 
 @needs_mpi
 @pytest.mark.slow
+@pytest.mark.processes
 def test_a_home_that_does_not_exist_or_cannot_be_written_is_no_hindrance(place, monkeypatch, script):  # case 80
     """All a cluster writes is in its folder; kernels are compiled anew where they can't be kept."""
     for name in ("XDG_CACHE_HOME", "DTNN_CACHE_DIR", "IPYTHONDIR"):

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from dtnn.cluster import Cluster, RankDied, folder, launchers, ports, watchdog
+from dtnn.cluster import Cluster, RankDied, asked, folder, launchers, ports, processes, watchdog
 
 from .conftest import needs_mpi, nothing_left
 
@@ -81,6 +81,7 @@ def test_stop_leaves_nothing():
     assert cluster.state == "stopped"
 
 
+@pytest.mark.processes
 def test_a_killed_client_leaves_nothing(script):  # case 6, E6
     # a fork keeps the pipe to the watchdog open when the client is gone
     forked = script(START + "    if os.fork() == 0: time.sleep(100); os._exit(0)\n    time.sleep(1000)\n")
@@ -93,6 +94,7 @@ def test_a_killed_client_leaves_nothing(script):  # case 6, E6
 
 
 @pytest.mark.slow
+@pytest.mark.processes
 def test_a_client_killed_while_it_starts_leaves_nothing(script):
     text = (
         "from dtnn.cluster import launchers, Cluster\n"
@@ -113,6 +115,7 @@ def test_a_client_killed_while_it_starts_leaves_nothing(script):
     assert all(nothing_left(path, 30) for path in paths)
 
 
+@pytest.mark.processes
 def test_a_script_brings_its_classes_and_leaves_nothing_though_it_stops_nothing(script):  # case 12
     client = script(
         "import numpy as np\n"
@@ -150,6 +153,19 @@ def test_a_cluster_nobody_holds_any_more_is_stopped():
     assert nothing_left(path, 10)
 
 
+def test_a_watchdog_that_takes_its_time_is_no_error():
+    class Slow:
+        def communicate(self, word, timeout):
+            told.append(word)
+            raise subprocess.TimeoutExpired("watchdog", timeout)
+
+    told, stopped = [], processes.Processes(asked.asked(1))
+    stopped._watchdog = Slow()
+    stopped._dismiss_watchdog(b"bye")
+    assert told == [b"bye"]
+    assert stopped._watchdog is None
+
+
 def test_a_rank_that_is_killed_is_named(engines):
     run = engines.run(lambda comm: [comm.Barrier() or time.sleep(0.01) for _ in range(10_000)])
     time.sleep(0.5)
@@ -164,6 +180,7 @@ def test_a_rank_that_is_killed_is_named(engines):
 
 
 @pytest.mark.slow
+@pytest.mark.processes
 def test_a_controller_that_is_killed_does_not_leave_a_run_waiting_for_ever():
     with Cluster(1, on_wait=False) as cluster:
         run = cluster.run(lambda comm: time.sleep(60))
@@ -184,6 +201,7 @@ def test_two_clusters_at_once(engines):
 
 @pytest.mark.slow
 @pytest.mark.limit(600)
+@pytest.mark.processes
 def test_ten_clusters_of_one_user_at_once(script):  # case 19
     text = (
         "import time\nfrom dtnn.cluster import Cluster\n"
@@ -254,6 +272,7 @@ def test_engines_that_each_are_a_world_are_refused(tmp_path, monkeypatch):  # ca
 
 
 @pytest.mark.slow
+@pytest.mark.processes
 def test_a_ready_ipyparallel_cluster_without_mpi_is_refused(tmp_path):  # case 8
     ipyparallel = pytest.importorskip("ipyparallel")
     ready = ipyparallel.Cluster(n=2, engines="local", profile_dir=str(tmp_path), load_profile=False, log_level=50)
@@ -314,6 +333,7 @@ def test_without_a_runtime_folder_the_temporary_one_is_used(tmp_path, monkeypatc
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 knows no safe path")
+@pytest.mark.processes
 def test_a_file_named_like_a_module_of_python_is_not_taken_for_it(tmp_path):
     (tmp_path / "random.py").write_text("raise SystemExit('this is not the module you look for')")
     code = (

@@ -49,7 +49,7 @@ QUEUE = """
 import sys
 from dtnn.cluster import Cluster
 
-Cluster(2, "slurm", timeout=10, on_wait=lambda text: print(text, flush=True)).start()
+Cluster(2, "slurm", timeout=5, on_wait=lambda text: print(text, flush=True)).start()
 """
 
 ENDLESS = """
@@ -131,7 +131,7 @@ def test_waiting_in_the_queue_is_shown_and_an_interrupt_cancels_it(there, script
                 break
         assert "is pending, Resources); an interrupt cancels it" in line
         assert len(there.jobs()) == 2
-        time.sleep(11)  # longer than the start may take: waiting in a queue is nobody's fault
+        time.sleep(6)  # longer than the start may take: waiting in a queue is nobody's fault
         assert process.poll() is None
         process.send_signal(signal.SIGINT)
         assert process.wait(20) != 0
