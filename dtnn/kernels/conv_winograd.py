@@ -20,7 +20,7 @@ from .scratch import scratch
 from .tile_sizes import choose_tile, odd_lines
 from .winograd_few import transform_some
 from .winograd_gradient import filter_gradient  # noqa: F401  the third of the algorithm's functions
-from .winograd_tiles import count_tiles, expect_tiles, tile_at, tiles_of
+from .winograd_tiles import count_tiles, expect_tile, expect_tiles, tile_at, tiles_of
 from .winograd_transforms import expect_input, expect_output, input_tile, output_tile
 
 NO_FLOOR = np.float32(-np.inf)
@@ -97,14 +97,16 @@ def product_kernel(tile_rows, tile_columns):
                 for k in range(count):
                     h, w, n = tile_at(first + k, columns, vectors)
                     h, w = h - padding[0], w - padding[1]
+                    if c + 1 < C:
+                        expect_input(x, (((c + 1) * H + h) * W + w) * N + n, W * N, N)
+                    elif first + ahead + k < total:
+                        expect_tile(expect_input, x, x_shape, first + ahead + k, padding, columns, vectors)
                     input_tile(
                         x, ((c * H + h) * W + w) * N + n, W * N, N, -h, H - h, -w, W - w, min(16, N - n),
                         v, c * channel + k * 16, place_x,
                     )  # fmt: skip
             for place in range(36):
                 expect_tiles(expect_output, y, M, HO, WO, N, first, count, place, columns, vectors)
-                if first + ahead < total:
-                    expect_tiles(expect_input, x, C, H, W, N, first + ahead, count, place, columns, vectors)
                 for t in range(0, count, V):
                     for m in range(0, M, R):
                         i = min(m, M - R)

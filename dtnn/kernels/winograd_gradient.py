@@ -17,8 +17,8 @@ from .product_tile import product_tile
 from .scratch import scratch
 from .tile_sizes import choose_tile
 from .turn_tile import turn_tile
-from .winograd_tiles import count_tiles, expect_tiles, tile_at, tiles_of
-from .winograd_transforms import delta_tile, expect_input, filter_gradient_tile, input_tile
+from .winograd_tiles import count_tiles, expect_tile, tile_at, tiles_of
+from .winograd_transforms import delta_tile, expect_delta, expect_input, filter_gradient_tile, input_tile
 
 GROUP_BYTES = 1_200_000  # of a group of tiles: it stays in the second-level cache
 
@@ -56,6 +56,10 @@ def load_turned_tiles(x, x_shape, padding, columns, vectors, first, count, small
         for c0 in range(0, C, 16):
             rows = min(16, C - c0)
             for c in range(rows):
+                if c0 + c + 1 < C:
+                    expect_input(x, (((c0 + c + 1) * H + h) * W + w) * N + n, W * N, N)
+                elif k + 1 < count:
+                    expect_tile(expect_input, x, x_shape, first + k + 1, padding, columns, vectors)
                 input_tile(
                     x, (((c0 + c) * H + h) * W + w) * N + n, W * N, N, -h, H - h, -w, W - w, min(16, N - n), small, c * 16, 256
                 )  # fmt: skip
@@ -88,14 +92,13 @@ def gradient_kernel(tile_rows, tile_columns):
             for m in range(M):
                 for k in range(count):
                     h, w, n = tile_at(first + k, columns, vectors)
+                    if m + 1 < M:
+                        expect_delta(d, (((m + 1) * HO + h) * WO + w) * N + n, WO * N, N)
                     delta_tile(
                         d, ((m * HO + h) * WO + w) * N + n, WO * N, N, 0, HO - h, 0, WO - w, min(16, N - n),
                         e, m * channel_d + k * 16, place_d,
                     )  # fmt: skip
             for place in range(36):
-                if first + ahead < total:
-                    expect_tiles(expect_input, x, C, x_shape[1], x_shape[2], N, first + ahead, count, place, columns, vectors)
-                    expect_tiles(expect_input, d, M, HO, WO, N, first + ahead, count, place, columns, vectors)
                 for c in range(0, wide // 16, V):
                     for m in range(0, M, R):
                         i = min(m, M - R)

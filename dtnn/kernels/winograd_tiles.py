@@ -1,4 +1,8 @@
-"""How Winograd's tiles (4 x 4 pixels x 16 images) are counted, grouped, laid out in scratch, and asked for ahead."""
+"""How Winograd's tiles (4 x 4 pixels x 16 images) are counted, grouped, laid out in scratch, and asked for ahead.
+
+What is read is asked for one channel ahead, no earlier: the channels of an image of 32 x 32 pixels lie a power of two apart, so
+the same tile of all of them wants the same few places of a cache, and what comes early is driven out before it is needed.
+"""
 
 from functools import cache
 from typing import NamedTuple
@@ -40,9 +44,17 @@ def tile_at(number, columns, vectors):
 
 
 @register_jitable
-def expect_tiles(expect, x, C, H, W, N, first, count, place, columns, vectors):
+def expect_tiles(expect, y, M, HO, WO, N, first, count, place, columns, vectors):
     """Ask for one 36th of the cache lines of a group of tiles, while the products of a place are summed."""
-    share = (C * count + 35) // 36
-    for q in range(place * share, min((place + 1) * share, C * count)):
+    share = (M * count + 35) // 36
+    for q in range(place * share, min((place + 1) * share, M * count)):
         h, w, n = tile_at(first + q % count, columns, vectors)
-        expect(x, ((q // count * H + h) * W + w) * N + n, W * N, N)
+        expect(y, ((q // count * HO + h) * WO + w) * N + n, WO * N, N)
+
+
+@register_jitable
+def expect_tile(expect, x, x_shape, number, padding, columns, vectors):
+    """Ask for the cache lines of a tile of the first channel."""
+    _, _, W, N = x_shape
+    h, w, n = tile_at(number, columns, vectors)
+    expect(x, ((h - padding[0]) * W + w - padding[1]) * N + n, W * N, N)

@@ -119,8 +119,8 @@ def output_tile(typing, adds, m, m0, place, bias, c0, floor, y, y0, row, pixel, 
     return types.void(types.boolean, m, I, I, bias, I, types.float32, y, I, I, I, I, I, I), code
 
 
-def expecting(write):
-    """An intrinsic that asks for the cache lines of 4 x 4 pixels of 16 images, before they are needed."""
+def expecting(size, write=False):
+    """An intrinsic that asks for the cache lines of size x size pixels of 16 images, before they are needed."""
 
     @intrinsic
     def expect(typing, y, y0, row, pixel):
@@ -128,8 +128,8 @@ def expecting(write):
 
         def code(c, b, signature, a):
             p = Addresses(c, b, signature, a, "y y0 row pixel")
-            for i in range(4):
-                for j in range(4):
+            for i in range(size):
+                for j in range(size):
                     prefetch(b, grid(b, b.gep(p.y, [p.y0]), p.row, i, p.pixel, j), write)
             return c.get_dummy_value()
 
@@ -138,7 +138,7 @@ def expecting(write):
     return expect
 
 
-expect_input, expect_output = expecting(write=False), expecting(write=True)
+expect_input, expect_delta, expect_output = expecting(6), expecting(4), expecting(4, write=True)
 
 
 def between_places(transform, size_in, size_out):

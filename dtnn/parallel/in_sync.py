@@ -3,7 +3,6 @@
 import numpy as np
 
 from ..comm.agreement import agree, digest, first_difference, who_says_what
-from ..nn.fingerprint_of import fingerprint_of
 
 
 class OutOfSync(RuntimeError):
@@ -42,7 +41,11 @@ def in_sync(comm, parameters, buffers=()):
     Traceback (most recent call last):
     dtnn.parallel.in_sync.OutOfSync: the replicas differ, first in weight ...
     """
-    if comm.size == 1 or agree(comm, fingerprint_of(parameters, buffers)):
+    if comm.size == 1:
+        return
+    from ..nn.fingerprint_of import fingerprint_of  # it loads Numba, which a communicator's user may not want
+
+    if agree(comm, fingerprint_of(parameters, buffers)):
         return
     held = {s.name: parameters.value[s.start : s.start + s.size] for s in parameters.segments}
     held |= {name: parameters.buffers[name] for name in sorted(buffers)}
