@@ -182,10 +182,10 @@ def rank(options):
     from mpi4py import MPI
 
     import dtnn
-    from dtnn.comm import Serial, mpi
+    from dtnn.comm import Serial, host_memory
     from dtnn.parallel import AllReduce
 
-    mpi.LEAST = float("inf")  # ranks that stand for two hosts add up nothing in memory that both see
+    host_memory.LEAST = float("inf")  # ranks that stand for two hosts add up nothing in memory that both see
 
     world = MPI.COMM_WORLD
     pinned = pin(world.rank, world.size)

@@ -90,17 +90,18 @@ def product_kernel(tile_rows, tile_columns):
         group, channel, place_x, place_y = tiles
         columns, vectors = (WO + 3) // 4, (N + 15) // 16
         total = (HO + 3) // 4 * columns * vectors
-        v, p, ahead = v[part * 36 * place_x :], p[part * 36 * place_y :], parts * group
-        for first in range(part * group, total, ahead):
-            count = min(group, total - first)
+        groups, v, p = (total + group - 1) // group, v[part * 36 * place_x :], p[part * 36 * place_y :]
+        last = min(total, groups * (part + 1) // parts * group)
+        for first in range(groups * part // parts * group, last, group):
+            count = min(group, last - first)
             for c in range(C):
                 for k in range(count):
                     h, w, n = tile_at(first + k, columns, vectors)
                     h, w = h - padding[0], w - padding[1]
                     if c + 1 < C:
                         expect_input(x, (((c + 1) * H + h) * W + w) * N + n, W * N, N)
-                    elif first + ahead + k < total:
-                        expect_tile(expect_input, x, x_shape, first + ahead + k, padding, columns, vectors)
+                    elif first + group + k < last:
+                        expect_tile(expect_input, x, x_shape, first + group + k, padding, columns, vectors)
                     input_tile(
                         x, ((c * H + h) * W + w) * N + n, W * N, N, -h, H - h, -w, W - w, min(16, N - n),
                         v, c * channel + k * 16, place_x,

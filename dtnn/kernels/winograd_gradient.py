@@ -81,13 +81,14 @@ def gradient_kernel(tile_rows, tile_columns):
         columns, vectors = (WO + 3) // 4, (N + 15) // 16
         total, size = (HO + 3) // 4 * columns * vectors, M * wide
         small, v, e = small[part * 36 * 256 :], v[part * 36 * place_x :], e[part * 36 * place_d :]
-        du, q, ahead = du[part * 36 * size :], q[part * 9 * size :], parts * group
+        du, q, groups = du[part * 36 * size :], q[part * 9 * size :], (total + group - 1) // group
+        last = min(total, groups * (part + 1) // parts * group)
         if part > 0:
             g = rest[(part - 1) * M * C * 9 : part * M * C * 9]
             g[:] = 0
         du[: 36 * size] = 0
-        for first in range(part * group, total, ahead):
-            count = min(group, total - first)
+        for first in range(groups * part // parts * group, last, group):
+            count = min(group, last - first)
             load_turned_tiles(x, x_shape, padding, columns, vectors, first, count, small, v, place_x, wide)
             for m in range(M):
                 for k in range(count):
