@@ -32,6 +32,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 from options import append, parser
@@ -214,11 +215,20 @@ def rank(options):
         np.testing.assert_allclose(losses[:, 0], losses[:, 1], rtol=1e-4)
         ways["bare"]()
         assert (flat == world.size).all(), "MPI's own sum is wrong"
+        for way in ("bare", "after", "overlap", "beside"):
+            before = sent()
+            ways[way]()
+            assert sent() - before >= flat.nbytes, f"{way}: less than the gradient's {flat.nbytes} bytes went over the link"
         flat[:] = 0  # sums of sums would overflow in the end
         times = {way: t.median for way, t in in_turn(world, ways, options.rounds, 0.3).items()}
         if world.rank == 0:
             tell(row(name, count, times, backward_of_layers(name, options.batch, times["compute"]), options), options)
         meet(world)
+
+
+def sent():
+    """Bytes that have left this host over the link so far."""
+    return int(Path(f"/sys/class/net/{CARD}/statistics/tx_bytes").read_text())
 
 
 def row(name, count, times, layers, options):

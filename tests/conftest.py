@@ -10,7 +10,7 @@ import pytest
 
 SECONDS = 120  # of a busy machine; it is there for what never ends
 
-LONG = 300  # seconds: what may take longer, and waits while it does, is begun first where others run beside it
+LONG = 300  # seconds: what may take so long, and waits while it does, is begun first where others run beside it
 
 # Tests of these rooms start processes, or look at the clock; files and single tests elsewhere say so with the mark.
 UNDISTURBED = [Path(__file__).parent / room for room in ("cluster", "comm", "notebooks")]
@@ -59,7 +59,7 @@ def pytest_collection_modifyitems(items):
 def _turn(item):
     """0 for all but what is begun first."""
     mark = item.get_closest_marker("limit")
-    return -mark.args[0] if mark and mark.args[0] > LONG and item.get_closest_marker("processes") else 0
+    return -mark.args[0] if mark and mark.args[0] >= LONG and item.get_closest_marker("processes") else 0
 
 
 running = []  # the test that runs here, where others run beside it

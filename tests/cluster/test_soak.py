@@ -21,7 +21,7 @@ def test_three_minutes_of_mixed_failures(alone):
     assert len(ended) >= 7, ended
 
 
-@pytest.mark.limit(400)
+@pytest.mark.limit(300)
 def test_of_200_runs_every_second_is_interrupted_and_the_others_sums_are_right(alone):
     chance, took = random.Random(5), []
     with Cluster(2, on_wait=False) as cluster:
