@@ -47,7 +47,7 @@ def run(body, parts, *arguments):
         return
     room = np.empty(ROOM, np.int64)
     call(do_all, team(parts).box, *twin(body)(arguments, room), parts, holds=(arguments, room))
-    wake()
+    team(parts).wake()
 
 
 def joined(calls):
@@ -84,9 +84,13 @@ def team(size):
 
 
 def wake():
-    """Wake this thread's helpers; who plays a tape, which has only calls of kernels, does that before."""
-    for each in here.teams.values():
-        each.wake()
+    """Wake this thread's helpers, as many as it may use now; who plays a tape, which has only calls of kernels, does that before.
+
+    Helpers of another number of threads, which this thread had before, sleep on: awake they would keep cores busy for nothing.
+    """
+    asked = here.teams.get(threads_here())
+    if asked is not None:
+        asked.wake()
 
 
 @cache
