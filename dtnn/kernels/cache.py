@@ -44,9 +44,9 @@ def kernel(function=None, *, exact=False, inlined=False):
     exact : bool
         Keep the order of operations as written (`@kernel(exact=True)`).
     inlined : bool
-        For what adds up numbers within another kernel: it becomes part of it.  Else there are two versions of its machine code,
-        one of its own and one made for the other kernel, whose sums may differ in order; which of them runs would depend on
-        whether they were just compiled or came from the disk.
+        For what adds up numbers within another kernel, or decides something in its inner loop: it becomes part of it, and is not
+        compiled by itself.  Else there are two versions of its machine code, one of its own and one made for the other kernel,
+        whose sums may differ in order; which of them runs would depend on whether they were just compiled or came from the disk.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def kernel(function=None, *, exact=False, inlined=False):
     """
     if function is None:
         return partial(kernel, exact=exact, inlined=inlined)
-    options = {"nogil": True, "error_model": "numpy", "forceinline": inlined}
+    options = {"nogil": True, "error_model": "numpy", "inline": "always" if inlined else "never"}
     options["no_cfunc_wrapper"] = True  # nobody calls a kernel by its address
     dispatcher = numba.njit(fastmath=False if exact else set(FLAGS), **options)(function)
     if hasattr(dispatcher, "_cache"):  # not with NUMBA_DISABLE_JIT

@@ -53,7 +53,7 @@ def forward(x, w, bias, y, window, relu=False):
         return
     parts = parts_for(w.size * y[0].size)
     shapes = x.shape, w.shape, y.shape, window
-    plain = conv_plan_plain.suits(x.shape, parts)
+    plain = conv_plan_plain.suits(x.shape, window, parts)
     plan = conv_plan_plain.forward_plan(*shapes) if plain else forward_plan(*shapes, parts)
     start = scratch("zeros", len(w)) if bias is None else bias
     run_product(parts, plan, x, w, start, np.float32(0) if relu else NO_FLOOR, False, y)
@@ -72,7 +72,7 @@ def data_gradient(dy, w, dx, window, adds=False):
         return
     parts = parts_for(w.size * dy[0].size)
     shapes = dx.shape, w.shape, dy.shape, window
-    plain = conv_plan_plain.suits(dy.shape, parts)
+    plain = conv_plan_plain.suits(dy.shape, window, parts)
     plan = conv_plan_plain.data_gradient_plan(*shapes) if plain else data_gradient_plan(*shapes, parts)
     run_product(parts, plan, dy, w, scratch("zeros", len(dx)), NO_FLOOR, adds, dx)
 
@@ -122,12 +122,12 @@ def run_product(parts, plan, x, w, start, floor, adds, y):
     run(
         product_kernel(*plan.tile), parts,
         x.reshape(-1), x.shape, w.reshape(-1), plan.wk, plan.ws, start, floor, adds, y.reshape(-1), y.shape,
-        plan.xk, plan.xv, plan.yv, plan.phases, plan.rows, plan.reach, plan.moves, plan.strip,
+        plan.xk, plan.xv, plan.yv, plan.phases, plan.passes, plan.rows, plan.reach, plan.moves, plan.strip,
         scratch("strip", parts * plan.strip.size),
     )  # fmt: skip
 
 
-@kernel
+@kernel(inlined=True)
 def taps_inside(reach, phase, top, bottom):
     """The range of taps that rows top .. bottom need: a kernel row outside of the image is left out."""
     k0, k1 = reach[phase, top, 0], reach[phase, top, 1]
@@ -143,7 +143,8 @@ def product_kernel(tile_rows, tile_columns):
 
     @kernel
     def product(
-        part, parts, x, x_shape, w, wk, ws, start, floor, adds, y, y_shape, xk, xv, yv, phases, vr, reach, moves, layout, s
+        part, parts, x, x_shape, w, wk, ws, start, floor, adds, y, y_shape, xk, xv, yv, phases, passes, vr, reach, moves,
+        layout, s
     ):  # fmt: skip
         (C, H, W, N), (M, HO, WO, _) = x_shape, y_shape
         in_step, out_step, lo_row, lo_col = moves
@@ -156,7 +157,7 @@ def product_kernel(tile_rows, tile_columns):
             r0, n0 = unit // groups * strip, unit % groups * 16 * blocks
             some = min(blocks, (N - n0 + 15) // 16)
             load_strip(x, C, H, W, N, n0, some, r0 // out_step * in_step + lo_row, rows_in, lo_col, columns, s, sc, sn)
-            for b in range(some):
+            for b in range(min(some, passes)):
                 lanes = min(16, N - n0 - 16 * b)
                 source, s0 = (s, b * sn) if rows_in > 0 else (x, n0 + 16 * b)
                 y0 = r0 * WO * N + n0 + 16 * b

@@ -13,6 +13,7 @@ from .tile_sizes import choose_tile, odd_lines, table
 
 SCRATCH_BYTES = 512 * 1024  # a strip stays in the second-level cache
 USUAL, USUAL_GRADIENT = ((4, 5), (3, 7)), ((4, 5),)  # the tiles of most convolutions
+USUAL_OF_FEW, FEW = ((4, 5), (2, 9)), 4  # those of the filter gradient of so few filters: 9 taps or 36 fill the second
 NOWHERE = (1 << 40, 0)  # the range of taps of a row that has none; a union with it changes nothing
 
 
@@ -52,6 +53,7 @@ class ProductPlan(NamedTuple):
     yv: np.ndarray  # column -> place in the output
     rows: np.ndarray  # column -> row of the strip
     phases: np.ndarray  # (first column, row shift, columns a row) of each phase
+    passes: int  # over the blocks of a strip; one, where the columns of all are in the tables
     reach: np.ndarray  # (phase, row) -> range of taps that lie inside the image
 
 
@@ -92,6 +94,15 @@ def fit_strip(C, N, parts, rows_of, columns, height, multiple=1, more=0):
     return Strip(strip, blocks, rows_of(strip), columns, sc, C * sc)
 
 
+def blocks_in_tables(s, N):
+    """The places of a pixel's blocks of images, as columns of their own: so a tile has few pixels, which see much the same taps.
+
+    Where the last strip has fewer blocks, its columns are those of one block.
+    """
+    blocks = s.blocks if N % (16 * s.blocks) == 0 else 1
+    return np.arange(blocks), s.blocks // blocks
+
+
 @lru_cache(512)
 def forward_plan(x_shape, w_shape, y_shape, window, parts=1):
     """Output row r, column j sees input row r SH - PH + h DH, column j SW - PW + k DW."""
@@ -99,7 +110,8 @@ def forward_plan(x_shape, w_shape, y_shape, window, parts=1):
     (SH, SW), (PH, PW), (DH, DW) = window
     s = fit_strip(C, N, parts, lambda r: (r - 1) * SH + (KH - 1) * DH + 1, (WO - 1) * SW + (KW - 1) * DW + 1, HO)
     taps = [(h, c, k) for h in range(KH) for c in range(C) for k in range(KW)]
-    places = [(i, j) for i in range(s.strip) for j in range(WO)]
+    blocks, passes = blocks_in_tables(s, N)
+    places = [(i, j, b) for i in range(s.strip) for j in range(WO) for b in blocks]
     inside = [[h for h in range(KH) if 0 <= r * SH - PH + h * DH < H] for r in range(HO)]
     reach = [(min(rows) * C * KW, (max(rows) + 1) * C * KW) if rows else NOWHERE for rows in inside]
     return ProductPlan(
@@ -109,10 +121,11 @@ def forward_plan(x_shape, w_shape, y_shape, window, parts=1):
         xk=table(c * s.sc + (h * DH * s.columns + k * DW) * 16 for h, c, k in taps),
         wk=table((c * KH + h) * KW + k for h, c, k in taps),
         ws=C * KH * KW,
-        xv=table((i * SH * s.columns + j * SW) * 16 for i, j in places),
-        yv=table((i * WO + j) * N for i, j in places),
-        rows=table(i for i, _ in places),
-        phases=np.array([[0, 0, WO]]),
+        xv=table((i * SH * s.columns + j * SW) * 16 + b * s.sn for i, j, b in places),
+        yv=table((i * WO + j) * N + b * 16 for i, j, b in places),
+        rows=table(i for i, _, _ in places),
+        phases=np.array([[0, 0, WO * len(blocks)]]),
+        passes=passes,
         reach=np.array([reach]),
     )
 
@@ -129,6 +142,7 @@ def data_gradient_plan(x_shape, w_shape, y_shape, window, parts=1):
     low_h, high_h = -(((KH - 1) * DH - PH) // SH), (SH - 1 + PH) // SH
     low_w, high_w = -(((KW - 1) * DW - PW) // SW), (SW - 1 + PW) // SW
     s = fit_strip(M, N, parts, lambda r: max(1, -(-r // SH) + high_h - low_h), max(1, -(-W // SW) + high_w - low_w), H, SH)
+    blocks, passes = blocks_in_tables(s, N)
     xk, wk, xv, yv, rows, phases, reach = [], [], [], [], [], [], []
     for a in range(SH):
         for q in range(SW):
@@ -142,11 +156,11 @@ def data_gradient_plan(x_shape, w_shape, y_shape, window, parts=1):
                         xk += [m * s.sc + ((up - low_h) * s.columns + left - low_w) * 16 for _, left in taps_w]
                         wk += [(m * C * KH + h) * KW + k for k, _ in taps_w]
                     ranges[up] = start, len(xk)
-                phases.append([len(xv), a, len(columns)])
+                phases.append([len(xv), a, len(columns) * len(blocks)])
                 for i in range(-(-(s.strip - a) // SH)):
-                    xv += [(i * s.columns + j) * 16 for j in columns]
-                    yv += [((i * SH + a) * W + j * SW + q) * N for j in columns]
-                    rows += [i * SH + a] * len(columns)
+                    xv += [(i * s.columns + j) * 16 + b * s.sn for j in columns for b in blocks]
+                    yv += [((i * SH + a) * W + j * SW + q) * N + b * 16 for j in columns for b in blocks]
+                    rows += [i * SH + a] * len(columns) * len(blocks)
                 reach.append([union([k for up, k in ranges.items() if 0 <= r // SH + up < HO]) for r in range(H + SH)])
     return ProductPlan(
         strip=s,
@@ -159,6 +173,7 @@ def data_gradient_plan(x_shape, w_shape, y_shape, window, parts=1):
         yv=table(yv),
         rows=table(rows),
         phases=np.array(phases),
+        passes=passes,
         reach=np.array(reach),
     )
 
@@ -190,7 +205,7 @@ def filter_gradient_plan(x_shape, w_shape, y_shape, window, parts=1):
     dc = odd_lines(s.strip * WO * 16)
     return GradientPlan(
         strip=s,
-        tile=choose_tile(M, C * KH * KW, USUAL_GRADIENT, gradient=True),
+        tile=choose_tile(M, C * KH * KW, USUAL_OF_FEW if M <= FEW else USUAL_GRADIENT, gradient=True),
         xk=table(c * s.sc + (h * DH * columns + k * DW) * 16 for c in range(C) for h in range(KH) for k in range(KW)),
         xv=table((i * SH * columns + j * SW) * 16 for i, j in places),
         dv=table((i * WO + j) * 16 for i, j in places),

@@ -12,15 +12,18 @@ import numpy as np
 from .conv_plan import USUAL, ProductPlan, Strip
 from .tile_sizes import choose_tile, table
 
-FEWEST, MOST = 2, 8  # channels: one is copied in no time, and many fall out of the first-level cache
+MOST = 8  # channels: many fall out of the first-level cache
+WIDEST = 1  # border that pays with one channel, which is copied in no time: a wide one makes many phases of few pixels
 MOST_IMAGES = 64
+LOW = 3  # rows of a window: all images go together; with a higher one they fall out of the cache until the next row
 SLACK = 16  # a tile reads its tables in whole steps
 
 
-def suits(x_shape, parts):
+def suits(x_shape, window, parts):
     """Whether it pays to read x (C, H, W, N) where it lies."""
     C, _, _, N = x_shape
-    return FEWEST <= C <= MOST and 16 * parts <= N <= MOST_IMAGES and N % 16 == 0
+    few = C <= MOST and (C > 1 or max(window.padding) <= WIDEST)
+    return few and 16 * parts <= N <= MOST_IMAGES and N % 16 == 0
 
 
 @lru_cache(512)
@@ -64,19 +67,20 @@ def groups(result, source, w_shape, window, sight):
 def plan(source, result, rows, columns, weight, ws):
     """The tables: `weight(h, c, k)` is the place of a tap in a row of weights, `ws` the distance of these rows."""
     (C, H, W, N), (M, HO, WO, _) = source, result
+    blocks = range(0, N, 16) if max(map(len, rows)) <= LOW else range(0, 16, 16)
     xk, wk, xv, yv, phases, reach = [], [], [], [], [], []
     for (taps_h, some_rows), (taps_w, some_columns) in product(rows.items(), columns.items()):
         taps = [(h, up, c, k, left) for h, up in taps_h for c in range(C) for k, left in taps_w]
         reach.append([(len(xk), len(xk) + len(taps))])
         xk += [((c * H + up) * W + left) * N for _, up, c, _, left in taps]
         wk += [weight(h, c, k) for h, _, c, k, _ in taps]
-        phases.append([len(xv), HO - 1, len(some_rows) * len(some_columns)])
-        pixels = list(product(some_rows, some_columns))
-        pixels += pixels[-1:] * SLACK
-        xv += [(a * W + b) * N for (_, a), (_, b) in pixels]
-        yv += [(i * WO + j) * N for (i, _), (j, _) in pixels]
+        phases.append([len(xv), HO - 1, len(some_rows) * len(some_columns) * len(blocks)])
+        places = list(product(some_rows, some_columns, blocks))
+        places += places[-1:] * SLACK
+        xv += [(a * W + b) * N + n for (_, a), (_, b), n in places]
+        yv += [(i * WO + j) * N + n for (i, _), (j, _), n in places]
     return ProductPlan(
-        strip=Strip(HO, 1, 0, 0, 0, 0),  # no rows: nothing is copied
+        strip=Strip(HO, len(blocks), 0, 0, 0, 0),  # no rows: nothing is copied
         tile=choose_tile(M, max(count for _, _, count in phases), USUAL),
         moves=(1, 1, 0, 0),
         xk=table(xk or [0]),
@@ -86,5 +90,6 @@ def plan(source, result, rows, columns, weight, ws):
         yv=table(yv),
         rows=np.zeros(len(xv) + SLACK, np.int64),
         phases=np.array(phases),
+        passes=1,
         reach=np.array(reach),
     )

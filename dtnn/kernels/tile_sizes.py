@@ -22,8 +22,8 @@ RARE = 1.35  # how many times slower a usual tile may be than one that must be c
 def choose_tile(rows, columns, usual=(), gradient=False):
     """(R, V) for a product of `rows` x `columns` vectors: the fewest cycles, with all of a step in registers.
 
-    Counted are two multiply-adds a cycle, the loads, and the loop itself.  Each tile is a kernel, and takes half a second
-    to compile: so the `usual` ones are taken, unless another is a good deal better.
+    Counted are two multiply-adds a cycle, the loads, and the loop itself; of a gradient's tile, what was measured.  Each tile is
+    a kernel, and takes half a second to compile: so the `usual` ones are taken, unless another is a good deal better.
 
     Examples
     --------
@@ -37,8 +37,10 @@ def choose_tile(rows, columns, usual=(), gradient=False):
         fits = (R + 1) * (V + 1) <= 32
     else:
         fits = R * V + V <= 8
-    loads = 0.9 * (R + V) + 1 if gradient else R / 2 + V + 1
-    cycles = np.maximum(np.maximum(R * V / 2, loads), 4.5) + 0.5
+    if gradient:
+        cycles = np.maximum(R * V / 2 + 1.6, 0.86 * (R + V))
+    else:
+        cycles = np.maximum(np.maximum(R * V / 2, R / 2 + V + 1), 4.5) + 0.5
     cost = np.where(fits, -(-rows // R) * -(-columns // V) * cycles, np.inf)
     common = np.isin(16 * R + V, [16 * r + v for r, v in usual])
     best = int(np.where(common, cost, RARE * cost).argmin())

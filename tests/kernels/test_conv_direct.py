@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dtnn import machine
-from dtnn.kernels import conv_direct, conv_flat, conv_pixels, conv_plain, parts
+from dtnn.kernels import conv_direct, conv_flat, conv_pixels, conv_plain, conv_plan, parts
 from dtnn.kernels.aligned import aligned
 from dtnn.kernels.conv_plan import Window
 from dtnn.kernels.scratch import thread
@@ -74,7 +74,7 @@ def test_random_shapes(seed):
 def test_few_channels_with_full_vectors_are_read_where_they_lie(seed):
     rng = np.random.default_rng(seed)
     _, H, W, _, _, kernel, window, relu = draw(rng)
-    C, N, M = (int(rng.choice(some)) for some in (range(2, 9), [16, 32, 48, 64], [4, 8]))
+    C, N, M = (int(rng.choice(some)) for some in (range(1, 9), [16, 32, 48, 64], [3, 4, 8]))
     check(rng, C, H, W, N, M, kernel, window, relu)
 
 
@@ -100,6 +100,14 @@ def test_tiny_images_are_done_pixel_by_pixel(seed, monkeypatch):
 @pytest.mark.parametrize("count", range(1, 34))
 def test_every_batch_size(count):
     check(np.random.default_rng(count), 3, 6, 7, count, 5, (3, 3), Window(padding=(1, 1)), count % 2 == 0)
+
+
+@pytest.mark.parametrize(("count", "passes"), [(128, 1), (80, 4)])
+def test_blocks_of_images_are_columns_of_their_own_where_all_strips_have_as_many(count, passes):
+    plan = conv_plan.forward_plan((9, 12, 9, count), (5, 9, 5, 5), (5, 12, 9, count), Window(padding=(2, 2)))
+    assert (plan.passes, plan.strip.blocks) == (passes, 4)
+    check(np.random.default_rng(count), 9, 12, 9, count, 5, (5, 5), Window(padding=(2, 2)), True)
+    check(np.random.default_rng(count), 9, 12, 11, count, 13, (3, 3), Window((2, 2), (1, 1)), False)
 
 
 def test_strips_of_a_large_image():
