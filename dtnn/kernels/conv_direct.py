@@ -12,14 +12,14 @@ from functools import cache
 
 import numpy as np
 
-from . import conv_channels, conv_flat, conv_pixels, conv_plan_plain, dense
+from . import conv_flat, conv_pixels, conv_plan_plain, dense
 from .cache import kernel
-from .conv_plan import data_gradient_plan, filter_gradient_plan, forward_plan
-from .gradient_tile import gradient_tile
-from .parts import add_partial_sums, partial_sums, parts_for, run
+from .conv_plan import data_gradient_plan, forward_plan
+from .direct_gradient import filter_gradient  # noqa: F401  the third of the algorithm's functions
+from .parts import parts_for, run
 from .product_tile import product_tile
 from .scratch import scratch
-from .strips import load_delta_strip, load_strip
+from .strips import load_strip
 
 NO_FLOOR = np.float32(-np.inf)
 
@@ -75,40 +75,6 @@ def data_gradient(dy, w, dx, window, adds=False):
     plain = conv_plan_plain.suits(dy.shape, window, parts)
     plan = conv_plan_plain.data_gradient_plan(*shapes) if plain else data_gradient_plan(*shapes, parts)
     run_product(parts, plan, dy, w, scratch("zeros", len(dx)), NO_FLOOR, adds, dx)
-
-
-def filter_gradient(x, dy, y, dw, dbias, window, back=True):
-    """Add the gradients of the weights and of the bias to dw and dbias.
-
-    Parameters
-    ----------
-    x : ndarray of float32, (C, H, W, N)
-    dy : ndarray, (M, HO, WO, N)
-    y : ndarray, (M, HO, WO, N), or None
-        The output, if a ReLU followed: dy counts only where y > 0.
-    dw : ndarray, (M, C, KH, KW)
-    dbias : ndarray, (M,), or None
-    window : Window
-    back : bool
-        Write the masked dy back, because the data gradient needs it.
-    """
-    if conv_channels.suits(x):
-        conv_channels.filter_gradient(x, dy, y, dw, dbias, window, back)
-        return
-    if conv_flat.suits(x.shape, window):
-        conv_flat.filter_gradient(x, dy, y, dw, dbias, window, back)
-        return
-    parts, taps = parts_for(dw.size * dy[0].size), dw[0].size
-    plan = filter_gradient_plan(x.shape, dw.shape, dy.shape, window, parts)
-    bias, rest = scratch("bias", len(dy))[: len(dy)] if dbias is None else dbias, partial_sums(parts, dw.size + len(dy))
-    run(
-        gradient_kernel(*plan.tile), parts,
-        x.reshape(-1), x.shape, dy.reshape(-1), (dy if y is None else y).reshape(-1), y is not None, back, dy.shape,
-        dw.reshape(-1), bias, rest, plan.xk, taps, plan.dv, plan.xv, window.stride[0], window.padding[0], window.padding[1],
-        plan.strip, scratch("strip", parts * plan.strip.size), scratch("delta", parts * plan.strip.blocks * plan.dn), plan.dc,
-        plan.dn, scratch("out", parts * 64),
-    )  # fmt: skip
-    add_partial_sums(parts, rest, dw.reshape(-1), bias)
 
 
 def is_product(x_shape, w_shape, window):
@@ -179,40 +145,3 @@ def product_kernel(tile_rows, tile_columns):
                             )  # fmt: skip
 
     return product
-
-
-@cache
-def gradient_kernel(tile_rows, tile_taps):
-    """The kernel of one tile: R output channels x K taps, each the sum over pixels and images."""
-    R, K = tile_rows, tile_taps
-
-    @kernel
-    def gradient(
-        part, parts, x, x_shape, d, y, masked, back, y_shape, g, bias, rest, xk, taps, dv, xv, step, pad_h, pad_w, layout, s, e,
-        ec, en, out
-    ):  # fmt: skip
-        (C, H, W, N), (M, HO, WO, _) = x_shape, y_shape
-        strip, blocks, rows_in, columns, sc, sn = layout
-        s, e, out = s[part * blocks * sn :], e[part * blocks * en :], out[part * 64 :]
-        if part > 0:
-            rest = rest[(part - 1) * M * (taps + 1) : part * M * (taps + 1)]
-            rest[:] = 0
-            g, bias = rest[: M * taps], rest[M * taps :]
-        groups = (N + 16 * blocks - 1) // (16 * blocks)
-        units = (HO + strip - 1) // strip * groups
-        for unit in range(units * part // parts, units * (part + 1) // parts):
-            r0, n0 = unit // groups * strip, unit % groups * 16 * blocks
-            some = min(blocks, (N - n0 + 15) // 16)
-            rows = min(strip, HO - r0)
-            load_strip(x, C, H, W, N, n0, some, r0 * step - pad_h, rows_in, -pad_w, columns, s, sc, sn)
-            load_delta_strip(d, y, M, HO, WO, N, n0, some, r0, rows, e, ec, en, masked, back, bias)
-            for m in range(0, M, R):
-                i0 = min(m, M - R)
-                for k in range(0, taps, K):
-                    k0 = min(k, taps - K)
-                    gradient_tile(R, K, e, i0 * ec, ec, s, 0, xk, k0, dv, xv, rows * WO, some, en, sn, out)
-                    for i in range(m - i0, R):
-                        for q in range(k - k0, K):
-                            g[(i0 + i) * taps + k0 + q] += out[i * K + q]
-
-    return gradient

@@ -13,7 +13,6 @@ from .tile_sizes import choose_tile, odd_lines, table
 
 SCRATCH_BYTES = 512 * 1024  # a strip stays in the second-level cache
 USUAL, USUAL_GRADIENT = ((4, 5), (3, 7)), ((4, 5),)  # the tiles of most convolutions
-USUAL_OF_FEW, FEW = ((4, 5), (2, 9)), 4  # those of the filter gradient of so few filters: 9 taps or 36 fill the second
 NOWHERE = (1 << 40, 0)  # the range of taps of a row that has none; a union with it changes nothing
 
 
@@ -55,18 +54,6 @@ class ProductPlan(NamedTuple):
     phases: np.ndarray  # (first column, row shift, columns a row) of each phase
     passes: int  # over the blocks of a strip; one, where the columns of all are in the tables
     reach: np.ndarray  # (phase, row) -> range of taps that lie inside the image
-
-
-class GradientPlan(NamedTuple):
-    """For `conv_direct.gradient`: the filter gradient."""
-
-    strip: Strip
-    tile: tuple
-    xk: np.ndarray
-    xv: np.ndarray
-    dv: np.ndarray
-    dc: int  # distance of the channels of dy in its scratch
-    dn: int
 
 
 def fit_strip(C, N, parts, rows_of, columns, height, multiple=1, more=0):
@@ -192,23 +179,3 @@ def union(ranges):
     """The smallest range that has all of them."""
     ranges = [k for k in ranges if k[0] < k[1]]
     return (min(k[0] for k in ranges), max(k[1] for k in ranges)) if ranges else NOWHERE
-
-
-@lru_cache(512)
-def filter_gradient_plan(x_shape, w_shape, y_shape, window, parts=1):
-    """dw sums x times dy over all places; the taps are the columns of the tile."""
-    (C, _, _, N), (M, _, KH, KW), (_, HO, WO, _) = x_shape, w_shape, y_shape
-    (SH, SW), _, (DH, DW) = window
-    columns = (WO - 1) * SW + (KW - 1) * DW + 1
-    s = fit_strip(C, N, parts, lambda r: (r - 1) * SH + (KH - 1) * DH + 1, columns, HO, more=M * WO)
-    places = [(i, j) for i in range(s.strip) for j in range(WO)]
-    dc = odd_lines(s.strip * WO * 16)
-    return GradientPlan(
-        strip=s,
-        tile=choose_tile(M, C * KH * KW, USUAL_OF_FEW if M <= FEW else USUAL_GRADIENT, gradient=True),
-        xk=table(c * s.sc + (h * DH * columns + k * DW) * 16 for c in range(C) for h in range(KH) for k in range(KW)),
-        xv=table((i * SH * columns + j * SW) * 16 for i, j in places),
-        dv=table((i * WO + j) * 16 for i, j in places),
-        dc=dc,
-        dn=M * dc,
-    )

@@ -47,8 +47,8 @@ tests/nn_conformance/test_conformance.py::test_float32_agrees_with_float64_and_s
 """
 # What must have run, by the name of its kernel (the two-thread form ends with _on_threads).
 KINDS = """
-conv_direct.product conv_direct.gradient conv_pixels.pixels conv_pixels.pixels_on_threads conv_flat.flat conv_flat.flat_gradient
-conv_channels.turn_pixels conv_channels.add_taps conv_depthwise.depthwise conv_depthwise.depthwise_data
+conv_direct.product direct_gradient.gradient conv_pixels.pixels conv_pixels.pixels_on_threads conv_flat.flat
+conv_flat.flat_gradient conv_channels.turn_pixels conv_channels.add_taps conv_depthwise.depthwise conv_depthwise.depthwise_data
 conv_depthwise.depthwise_filters conv_winograd.winograd conv_winograd.winograd_on_threads winograd_gradient.winograd_gradient
 winograd_gradient.winograd_gradient_on_threads winograd_few.winograd_few winograd_few.winograd_few_on_threads
 winograd_few.winograd_few_gradient winograd_few.winograd_few_gradient_on_threads dense.dense dense.dense_on_threads
