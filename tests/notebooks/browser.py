@@ -119,10 +119,18 @@ def answers(address, port):
 
 
 def open_notebook(page, address):
-    """Open the notebook of `lab`, and wait until its kernel is there; returns the list that gets the page's errors from here."""
+    """Open the notebook of `lab`, and wait until its kernel is there; returns the list that gets the page's errors from here.
+
+    They are printed, too, whole, so that a script that fails has told them.
+    """
     errors = []
-    page.on("pageerror", lambda error: errors.append(str(error)[:300]))
-    page.on("console", lambda message: errors.append(message.text[:300]) if message.type == "error" else None)
+
+    def note(text):
+        errors.append(text[:300])
+        print("in the page:", text, file=sys.stderr)
+
+    page.on("pageerror", lambda error: note(str(error)))
+    page.on("console", lambda message: note(message.text) if message.type == "error" else None)
     page.goto(f"{address}/lab/tree/book.ipynb?reset")
     page.wait_for_selector(".jp-Notebook .jp-Cell")
     page.wait_for_function(READY)
