@@ -94,7 +94,7 @@ def sum_taps(b, p, rows, columns, sums):
 def store_sums(b, p, rows, columns, sums):
     """Apply the floor; store what belongs to the tile, never a lane more.
 
-    Nearly all tiles are full, and are stored without masks: to make twenty of them takes as long as ten taps.
+    Nearly all tiles are full, and are stored without masks: to make twenty of them takes as long as three taps.
     """
     end = b.add(p.v0, number(len(columns)))
     lanes = b.or_(b.icmp_signed("<=", end, p.whole), b.icmp_signed("==", p.lanes, number(16)))

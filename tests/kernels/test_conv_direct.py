@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dtnn import machine
-from dtnn.kernels import conv_direct, conv_flat, conv_pixels, conv_plain, conv_plan, parts
+from dtnn.kernels import conv_direct, conv_flat, conv_pixels, conv_plain, conv_plan, direct_gradient, parts, tile_sizes
 from dtnn.kernels.aligned import aligned
 from dtnn.kernels.conv_plan import Window
 from dtnn.kernels.scratch import thread
@@ -108,6 +108,20 @@ def test_blocks_of_images_are_columns_of_their_own_where_all_strips_have_as_many
     assert (plan.passes, plan.strip.blocks) == (passes, 4)
     check(np.random.default_rng(count), 9, 12, 9, count, 5, (5, 5), Window(padding=(2, 2)), True)
     check(np.random.default_rng(count), 9, 12, 11, count, 13, (3, 3), Window((2, 2), (1, 1)), False)
+
+
+@pytest.mark.skipif(tile_sizes.registers() < 32, reason="a tile of 2 x 9 needs the registers of AVX-512")
+@pytest.mark.parametrize(("filters", "tile"), [(4, (2, 9)), (16, (4, 5))])
+def test_few_filters_have_a_tile_that_nine_taps_fill(filters, tile):
+    for channels in (1, 4):
+        plan = direct_gradient.gradient_plan((channels, 9, 9, 16), (filters, channels, 3, 3), (filters, 7, 7, 16), Window())
+        assert plan.tile == tile
+
+
+def test_what_is_inlined_is_not_compiled_by_itself():
+    check(np.random.default_rng(0), 9, 8, 8, 64, 5, (3, 3), Window(padding=(1, 1)), True)
+    assert not conv_direct.taps_inside.overloads
+    assert not direct_gradient.load_delta_strip.overloads
 
 
 def test_strips_of_a_large_image():
