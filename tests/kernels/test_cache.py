@@ -73,6 +73,15 @@ except KeyboardInterrupt:
 relu(x, y)
 print(y.tolist())
 """
+INLINED = """
+import numpy as np
+from dtnn.kernels import normalization
+
+x, one, zero = np.arange(4, dtype=np.float32).reshape(1, 4), np.ones(1, np.float32), np.zeros(1, np.float32)
+sums, products = np.zeros(1, np.float32), np.zeros(1, np.float32)
+normalization.gradient_sums(0, 1, x, one, zero, zero, one, x, False, False, x, sums, products, np.float32(0))
+print(sums.tolist(), products.tolist(), len(normalization.gradient_sums.overloads), len(normalization.masked_sums.overloads))
+"""
 COMPILED, LOADED = "[('activations.relu_pass', 1)] [0.0, 0.0, 1.0]", "[] [0.0, 0.0, 1.0]"
 
 
@@ -267,3 +276,7 @@ def test_kernels_over_numbers_only_share_a_name_safely():
         return scaled
 
     assert [make(n)(np.float64(1)) for n in (2, 3, 2)] == [2, 3, 2]
+
+
+def test_what_is_inlined_is_not_compiled_by_itself(tmp_path):
+    assert finish(python(INLINED, tmp_path))[0] == "[6.0] [14.0] 1 0"

@@ -118,12 +118,6 @@ def test_few_filters_have_a_tile_that_nine_taps_fill(filters, tile):
         assert plan.tile == tile
 
 
-def test_what_is_inlined_is_not_compiled_by_itself():
-    check(np.random.default_rng(0), 9, 8, 8, 64, 5, (3, 3), Window(padding=(1, 1)), True)
-    assert not conv_direct.taps_inside.overloads
-    assert not direct_gradient.load_delta_strip.overloads
-
-
 def test_strips_of_a_large_image():
     check(np.random.default_rng(0), 16, 40, 37, 64, 8, (3, 3), Window(padding=(1, 1)), True)
 
